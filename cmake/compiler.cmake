@@ -1,0 +1,26 @@
+# Flags that every target shares. Same bits (docs/same-bits.md) rests on the compiler never contracting or reordering floats.
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off -fno-math-errno -fvisibility-inlines-hidden)
+option(SARDONYX_WERROR "Treat warnings as errors" ON)
+if(SARDONYX_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+set(SARDONYX_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+if(SARDONYX_SANITIZE)
+  add_compile_options(-fsanitize=${SARDONYX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SARDONYX_SANITIZE})
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(GTest REQUIRED)
