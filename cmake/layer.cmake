@@ -1,8 +1,10 @@
 # sardonyx_layer(NAME DIR dir [DEPS layer...] [EXCLUDE subdir...] [LIBS PUBLIC lib... PRIVATE lib...])
 #
-# One folder is one static library `sardonyx_NAME`, made of every .cc below DIR, and one test program `NAME_test`, made of
-# every *_test.cc below it. A folder may add its own libraries or sources in DIR/layer.cmake, which is included last and sees
-# the target as ${LAYER_TARGET}.
+# One folder is one static library `sardonyx_NAME`, made of every .cc below DIR; one test program `NAME_test`, made of every
+# *_test.cc below it; and one `NAME_bench` (target `benchmarks`; not built by default), made of every *_bench.cc. A folder may
+# add its own libraries or sources in DIR/layer.cmake, which is included last and sees the target as ${LAYER_TARGET}.
+add_custom_target(benchmarks COMMENT "Micro-benchmarks of all layers")
+
 function(sardonyx_layer NAME)
   cmake_parse_arguments(ARG "" "DIR" "DEPS;EXCLUDE" ${ARGN})
   cmake_parse_arguments(ARG_LIBS "" "" "PUBLIC;PRIVATE" ${ARG_UNPARSED_ARGUMENTS})
@@ -13,7 +15,9 @@ function(sardonyx_layer NAME)
   endforeach()
   list(FILTER sources EXCLUDE REGEX "\\.simd\\.cc$")  # compiled once per instruction set by the layer's own rules
   set(tests ${sources})
+  set(benches ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
 
   set(LAYER_TARGET sardonyx_${NAME})
@@ -38,6 +42,11 @@ function(sardonyx_layer NAME)
     add_executable(${NAME}_test ${tests})
     target_link_libraries(${NAME}_test PRIVATE ${LAYER_TARGET} GTest::gmock GTest::gtest GTest::gtest_main)
     add_test(NAME unit.${NAME} COMMAND ${NAME}_test)
+  endif()
+  if(benches)
+    add_executable(${NAME}_bench EXCLUDE_FROM_ALL ${benches})
+    target_link_libraries(${NAME}_bench PRIVATE ${LAYER_TARGET} benchmark::benchmark_main)
+    add_dependencies(benchmarks ${NAME}_bench)
   endif()
   if(EXISTS ${dir}/layer.cmake)
     include(${dir}/layer.cmake)

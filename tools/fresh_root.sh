@@ -15,7 +15,7 @@ shift
 repository=$(dirname "$(dirname "$(readlink -f "$0")")")
 
 unmount() {
-  for mounted in dev/shm dev proc sys; do umount -q "$root/$mounted" || true; done
+  for mounted in dev/shm dev proc sys; do umount -q -R -l "$root/$mounted" || true; done
 }
 trap unmount EXIT
 if [[ $keep == 0 || ! -e $root/etc/debian_version ]]; then
