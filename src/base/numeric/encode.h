@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace sardonyx::numeric {
 
@@ -103,7 +104,8 @@ constexpr float decode(const Format& f, std::uint32_t code) {
 /// An integer as a double that rounds onward like the integer itself: exact up to 2^53, above rounded to odd.
 template <typename T>
 constexpr double widen(T value) {
-  const bool negative = value < 0;
+  bool negative = false;
+  if constexpr (std::is_signed_v<T>) negative = value < 0;
   std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   int shift = 0;
   while (magnitude >> 53 != 0) {
