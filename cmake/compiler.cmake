@@ -1,5 +1,5 @@
 # Flags that every target shares. Same bits (docs/same-bits.md) rests on the compiler never contracting or reordering floats.
-add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off -fno-math-errno -fvisibility-inlines-hidden)
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -Wno-maybe-uninitialized -ffp-contract=off -fno-math-errno -fvisibility-inlines-hidden)
 option(SARDONYX_WERROR "Treat warnings as errors" ON)
 if(SARDONYX_WERROR)
   add_compile_options(-Werror)

@@ -19,6 +19,7 @@ struct NodeDesc {
   std::span<const ValueType> inputs;           ///< kind kNone: left out
   std::span<const ValueType> outputs;          ///< empty before inference; kind kNone: left out
   std::span<const Tensor* const> constants;    ///< per input: its constant of any size, or null
+  std::size_t captures = 0;                    ///< how many of the last inputs are captures of bodies
 
   bool has_input(std::size_t i) const { return i < inputs.size() && !inputs[i].is_none(); }
   const Tensor* constant(std::size_t i) const { return i < constants.size() ? constants[i] : nullptr; }

@@ -1,0 +1,78 @@
+#include "ops/infer.h"
+
+#include <utility>
+
+#include "base/fail.h"
+#include "ops/op_list.h"
+
+namespace sardonyx::ops {
+
+using graph::Graph;
+using graph::Model;
+using graph::Node;
+using graph::ValueId;
+
+namespace {
+
+void infer_graph(Model& model, Graph& graph, std::vector<Constraint>* constraints) {
+  for (graph::NodeId id : graph.order()) {
+    Node& node = graph.node(id);
+    try {
+      infer_node(model, graph, node, constraints);
+    } catch (Error& error) {
+      error.add_context(node_place(node));
+      throw;
+    }
+  }
+}
+
+std::vector<ValueType> infer_body(Model& model, Graph& body, const std::vector<ValueType>& inputs,
+                                  std::vector<Constraint>* constraints) {
+  if (inputs.size() != body.inputs.size()) {
+    fail(ErrorCode::kInvalidModel, "body '{}' takes {} inputs, but the node gives it {}", body.name, body.inputs.size(), inputs.size());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) body.value(body.inputs[i]).type = inputs[i];
+  infer_graph(model, body, constraints);
+  std::vector<ValueType> outputs;
+  for (ValueId output : body.outputs) outputs.push_back(body.value(output).type);
+  return outputs;
+}
+
+}  // namespace
+
+std::string node_place(const Node& node) {
+  return "node '" + node.name + "' (" + (node.domain.empty() ? "" : node.domain + ".") + node.op_type + ")";
+}
+
+DescribedNode::DescribedNode(const Model& model, const Graph& graph, const Node& node) {
+  for (ValueId input : node.inputs) {
+    inputs_.push_back(input == graph::kNoValue ? ValueType{} : graph.value(input).type);
+    constants_.push_back(model.constant_of(graph, input));
+  }
+  for (ValueId output : node.outputs) outputs_.push_back(output == graph::kNoValue ? ValueType{} : graph.value(output).type);
+  desc_ = {node.domain, node.op_type, node.name, &node.attributes, inputs_, outputs_, constants_,
+           static_cast<std::size_t>(node.captures)};
+}
+
+void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>* constraints) {
+  const OpDef* op = find_op(node.domain, node.op_type);
+  if (!op || !op->infer) return;
+  for (ValueId input : node.inputs) {
+    if (input != graph::kNoValue && graph.value(input).type.is_none()) return;  // behind an unknown operator: placement says so
+  }
+  const DescribedNode described(model, graph, node);
+  InferContext context(described.desc(), node.outputs.size(), model.symbols, constraints,
+                       [&](Graph& body, const std::vector<ValueType>& inputs) { return infer_body(model, body, inputs, constraints); });
+  op->infer(context);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != graph::kNoValue) graph.value(node.outputs[i]).type = std::move(context.outputs()[i]);
+  }
+}
+
+std::vector<Constraint> infer(Model& model) {
+  std::vector<Constraint> constraints;
+  infer_graph(model, model.graph, &constraints);
+  return constraints;
+}
+
+}  // namespace sardonyx::ops

@@ -1,0 +1,7 @@
+#include "provider/cpu/kernel_list.h"
+
+namespace sardonyx::provider::cpu {
+
+void add_movement_kernels(KernelTable&) {}
+
+}  // namespace sardonyx::provider::cpu

@@ -1,0 +1,7 @@
+#include "provider/cpu/kernel_list.h"
+
+namespace sardonyx::provider::cpu {
+
+void add_pool_kernels(KernelTable&) {}
+
+}  // namespace sardonyx::provider::cpu

@@ -1,0 +1,65 @@
+#include "provider/packed_store.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <tuple>
+
+#include "base/fail.h"
+
+namespace sardonyx::provider {
+
+struct PackedStore::State {
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::size_t, std::string>;  // content hash, content size, packing
+  std::mutex mutex;
+  std::map<Key, std::weak_ptr<const std::byte>> entries;
+  std::atomic<std::size_t> bytes{0};
+};
+
+PackedStore::PackedStore() : state_(std::make_shared<State>()) {}
+
+PackedStore& PackedStore::global() {
+  static PackedStore store;
+  return store;
+}
+
+std::size_t PackedStore::bytes() const { return state_->bytes.load(); }
+
+std::shared_ptr<const std::byte> PackedStore::get(const TensorView& constant, const PackRequest& request, std::string_view isa) {
+  const std::size_t size = constant.num_bytes();
+  const XXH128_hash_t hash = XXH3_128bits(constant.data_ptr, size);
+  std::string packing = request.packing + "|" + std::string(isa) + "|" + constant.shape.to_string();
+  State::Key key{hash.low64, hash.high64, size, std::move(packing)};
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto it = state_->entries.find(key);
+    if (it != state_->entries.end()) {
+      if (auto held = it->second.lock()) return held;
+    }
+  }
+  constexpr std::align_val_t kAlignment{64};
+  void* memory = ::operator new(std::max<std::size_t>(request.bytes, 1), kAlignment, std::nothrow);
+  if (!memory) fail(ErrorCode::kResourceExhausted, "out of memory: {} bytes for packed weights", request.bytes);
+  state_->bytes += request.bytes;
+  // The deleter holds the state, so an entry may outlive the store.
+  std::shared_ptr<std::byte> packed(static_cast<std::byte*>(memory), [state = state_, key, bytes = request.bytes](std::byte* p) {
+    ::operator delete(p, kAlignment);
+    state->bytes -= bytes;
+    const std::lock_guard lock(state->mutex);
+    const auto it = state->entries.find(key);
+    if (it != state->entries.end() && it->second.expired()) state->entries.erase(it);
+  });
+  request.pack(constant, packed.get());
+  const std::lock_guard lock(state_->mutex);
+  std::weak_ptr<const std::byte>& entry = state_->entries[key];
+  if (auto other = entry.lock()) return other;  // another thread packed the same meanwhile
+  entry = packed;
+  return packed;
+}
+
+}  // namespace sardonyx::provider
