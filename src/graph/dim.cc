@@ -322,16 +322,15 @@ Dim scale(const Dim& a, double factor) {
 }
 
 Dim SymbolTable::named(const std::string& name) {
-  const auto it = std::find(names_.begin(), names_.end(), name);
-  const auto id = static_cast<SymbolId>(it - names_.begin());
-  if (it == names_.end()) names_.push_back(name);
-  return Dim::symbol(id, name);
+  const auto [known, is_new] = ids_.emplace(name, static_cast<SymbolId>(names_.size()));
+  if (is_new) names_.push_back(name);
+  return Dim::symbol(known->second, name);
 }
 
 Dim SymbolTable::fresh(const std::string& hint) {
-  const auto id = static_cast<SymbolId>(names_.size());
-  names_.push_back(hint + "#" + std::to_string(id));
-  return Dim::symbol(id, names_.back());
+  std::string name = hint + "#" + std::to_string(names_.size());
+  while (ids_.contains(name)) name += "'";  // a file may use such names itself
+  return named(name);
 }
 
 }  // namespace sardonyx::graph

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace sardonyx::graph {
@@ -75,6 +76,7 @@ class SymbolTable {
 
  private:
   std::vector<std::string> names_;
+  std::unordered_map<std::string, SymbolId> ids_;
 };
 
 }  // namespace sardonyx::graph
