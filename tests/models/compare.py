@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import numpy as np
+import onnx
 import onnxruntime
 
 import catalogue
@@ -71,16 +72,16 @@ class Runner:
 
     def run(self, inputs):
         """-> {output name: array}"""
-        source, target = self.folder / "in.npz", self.folder / "out.npz"
-        np.savez(source, **inputs)
-        target.unlink(missing_ok=True)
-        self.process.stdin.write(f"{source}\t{target}\n")
+        for index, array in enumerate(inputs.values()):
+            tensor = onnx.numpy_helper.from_array(np.asarray(array))
+            (self.folder / f"in_{index}.pb").write_bytes(tensor.SerializeToString())
+        self.process.stdin.write("\t".join([str(self.folder), *inputs]) + "\n")
         self.process.stdin.flush()
-        answer = self.process.stdout.readline().rstrip("\n")
-        if answer != "ok":
-            raise Failure(answer or f"{self.process.args[0]} ended with status {self.process.wait()}")
-        with np.load(target) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        verdict, *words = self.process.stdout.readline().rstrip("\n").split("\t")
+        if verdict != "ok":
+            raise Failure(" ".join(words) or f"{self.process.args[0]} ended with status {self.process.wait()}")
+        read = lambda index: onnx.numpy_helper.to_array(onnx.load_tensor(str(self.folder / f"out_{index}.pb")))
+        return {name: read(index) for index, name in enumerate(words)}
 
     def close(self):
         self.process.stdin.close()
@@ -229,12 +230,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="the program model_runner")
     parser.add_argument("--full", action="store_true", help="larger shapes, every case on every instruction set")
-    parser.add_argument("--list", action="store_true", help="print the models' names")
+    parser.add_argument("--expect-list", help="check that these names, separated by semicolons, are all models there are")
     parser.add_argument("models", nargs="*", help="which models (default: all)")
     args = parser.parse_args()
     known = {model.name: model for model in catalogue.MODELS}
-    if args.list:
-        return print("\n".join(known))
+    if args.expect_list:
+        return None if args.expect_list.split(";") == list(known) else sys.exit(f"CMakeLists.txt must list {' '.join(known)}")
     unknown = [name for name in args.models if name not in known]
     if unknown:
         sys.exit(f"no model {', '.join(unknown)}; there are {', '.join(known)}")
