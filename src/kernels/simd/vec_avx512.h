@@ -1,0 +1,124 @@
+#pragma once
+
+#include <immintrin.h>
+
+namespace sardonyx::kernels::SARDONYX_VARIANT {
+
+struct F32x16 {
+  __m512 v;
+};
+struct I32x16 {
+  __m512i v;
+};
+struct M16 {
+  __mmask16 v;
+};
+
+SARDONYX_INLINE M16 first_lanes(size_t n) { return {static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1)}; }
+SARDONYX_INLINE M16 operator&(M16 a, M16 b) { return {static_cast<__mmask16>(a.v & b.v)}; }
+SARDONYX_INLINE M16 operator|(M16 a, M16 b) { return {static_cast<__mmask16>(a.v | b.v)}; }
+SARDONYX_INLINE M16 operator!(M16 a) { return {static_cast<__mmask16>(~a.v)}; }
+SARDONYX_INLINE bool any(M16 a) { return a.v != 0; }
+SARDONYX_INLINE bool all(M16 a) { return a.v == 0xffff; }
+
+SARDONYX_INLINE F32x16 zero() { return {_mm512_setzero_ps()}; }
+SARDONYX_INLINE F32x16 set1(float x) { return {_mm512_set1_ps(x)}; }
+SARDONYX_INLINE F32x16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+SARDONYX_INLINE F32x16 load_partial(const float* p, size_t n) { return {_mm512_maskz_loadu_ps(first_lanes(n).v, p)}; }
+SARDONYX_INLINE void store(float* p, F32x16 a) { _mm512_storeu_ps(p, a.v); }
+SARDONYX_INLINE void store_partial(float* p, size_t n, F32x16 a) { _mm512_mask_storeu_ps(p, first_lanes(n).v, a.v); }
+
+SARDONYX_INLINE F32x16 operator+(F32x16 a, F32x16 b) { return {_mm512_add_ps(a.v, b.v)}; }
+SARDONYX_INLINE F32x16 operator-(F32x16 a, F32x16 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+SARDONYX_INLINE F32x16 operator*(F32x16 a, F32x16 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+SARDONYX_INLINE F32x16 operator/(F32x16 a, F32x16 b) { return {_mm512_div_ps(a.v, b.v)}; }
+SARDONYX_INLINE F32x16 fma(F32x16 a, F32x16 b, F32x16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+SARDONYX_INLINE F32x16 min(F32x16 a, F32x16 b) { return {_mm512_min_ps(a.v, b.v)}; }
+SARDONYX_INLINE F32x16 max(F32x16 a, F32x16 b) { return {_mm512_max_ps(a.v, b.v)}; }
+SARDONYX_INLINE F32x16 sqrt(F32x16 a) { return {_mm512_sqrt_ps(a.v)}; }
+SARDONYX_INLINE F32x16 round(F32x16 a) {
+  return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+SARDONYX_INLINE F32x16 floor(F32x16 a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)}; }
+SARDONYX_INLINE F32x16 ceil(F32x16 a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)}; }
+SARDONYX_INLINE F32x16 trunc(F32x16 a) { return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)}; }
+
+SARDONYX_INLINE M16 operator<(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+SARDONYX_INLINE M16 operator<=(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
+SARDONYX_INLINE M16 operator>(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
+SARDONYX_INLINE M16 operator>=(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
+SARDONYX_INLINE M16 operator==(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
+SARDONYX_INLINE M16 unordered(F32x16 a, F32x16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_UNORD_Q)}; }
+SARDONYX_INLINE F32x16 select(M16 m, F32x16 yes, F32x16 no) { return {_mm512_mask_blend_ps(m.v, no.v, yes.v)}; }
+
+SARDONYX_INLINE I32x16 set1_int(int32_t x) { return {_mm512_set1_epi32(x)}; }
+SARDONYX_INLINE I32x16 load(const int32_t* p) { return {_mm512_loadu_si512(p)}; }
+SARDONYX_INLINE I32x16 load_partial(const int32_t* p, size_t n) { return {_mm512_maskz_loadu_epi32(first_lanes(n).v, p)}; }
+SARDONYX_INLINE void store(int32_t* p, I32x16 a) { _mm512_storeu_si512(p, a.v); }
+SARDONYX_INLINE void store_partial(int32_t* p, size_t n, I32x16 a) { _mm512_mask_storeu_epi32(p, first_lanes(n).v, a.v); }
+SARDONYX_INLINE I32x16 operator+(I32x16 a, I32x16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 operator-(I32x16 a, I32x16 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 operator*(I32x16 a, I32x16 b) { return {_mm512_mullo_epi32(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 operator&(I32x16 a, I32x16 b) { return {_mm512_and_si512(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 operator|(I32x16 a, I32x16 b) { return {_mm512_or_si512(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 operator^(I32x16 a, I32x16 b) { return {_mm512_xor_si512(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 operator<<(I32x16 a, int n) { return {_mm512_slli_epi32(a.v, static_cast<unsigned>(n))}; }
+SARDONYX_INLINE I32x16 operator>>(I32x16 a, int n) { return {_mm512_srai_epi32(a.v, static_cast<unsigned>(n))}; }
+SARDONYX_INLINE I32x16 shift_right_logical(I32x16 a, int n) { return {_mm512_srli_epi32(a.v, static_cast<unsigned>(n))}; }
+SARDONYX_INLINE I32x16 min(I32x16 a, I32x16 b) { return {_mm512_min_epi32(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 max(I32x16 a, I32x16 b) { return {_mm512_max_epi32(a.v, b.v)}; }
+SARDONYX_INLINE M16 operator==(I32x16 a, I32x16 b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
+SARDONYX_INLINE M16 operator>(I32x16 a, I32x16 b) { return {_mm512_cmpgt_epi32_mask(a.v, b.v)}; }
+SARDONYX_INLINE I32x16 select(M16 m, I32x16 yes, I32x16 no) { return {_mm512_mask_blend_epi32(m.v, no.v, yes.v)}; }
+
+SARDONYX_INLINE I32x16 to_bits(F32x16 a) { return {_mm512_castps_si512(a.v)}; }
+SARDONYX_INLINE F32x16 from_bits(I32x16 a) { return {_mm512_castsi512_ps(a.v)}; }
+SARDONYX_INLINE I32x16 to_int(F32x16 a) { return {_mm512_cvtps_epi32(a.v)}; }
+SARDONYX_INLINE F32x16 to_float(I32x16 a) { return {_mm512_cvtepi32_ps(a.v)}; }
+
+SARDONYX_INLINE I32x16 load_widen(const uint8_t* p) {
+  return {_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+SARDONYX_INLINE I32x16 load_widen(const int8_t* p) {
+  return {_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+SARDONYX_INLINE I32x16 load_widen(const uint16_t* p) {
+  return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+/// The low byte or half word of every lane.
+SARDONYX_INLINE void store_narrow(uint8_t* p, I32x16 a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a.v));
+}
+SARDONYX_INLINE void store_narrow(uint16_t* p, I32x16 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(a.v));
+}
+
+SARDONYX_INLINE F32x16 load_half(const uint16_t* p) {
+  return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
+  const __m256i half = _mm512_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), half);
+}
+
+// Lanes l and l + 8, then l + 4, l + 2, l + 1.
+SARDONYX_INLINE float reduce_add(F32x16 a) {
+  const __m256 f8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m128 f4 = _mm_add_ps(_mm256_castps256_ps128(f8), _mm256_extractf128_ps(f8, 1));
+  const __m128 f2 = _mm_add_ps(f4, _mm_movehl_ps(f4, f4));
+  return _mm_cvtss_f32(_mm_add_ss(f2, _mm_movehdup_ps(f2)));
+}
+SARDONYX_INLINE float reduce_max(F32x16 a) {
+  const __m256 f8 = _mm256_max_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m128 f4 = _mm_max_ps(_mm256_castps256_ps128(f8), _mm256_extractf128_ps(f8, 1));
+  const __m128 f2 = _mm_max_ps(f4, _mm_movehl_ps(f4, f4));
+  return _mm_cvtss_f32(_mm_max_ss(f2, _mm_movehdup_ps(f2)));
+}
+SARDONYX_INLINE float reduce_min(F32x16 a) {
+  const __m256 f8 = _mm256_min_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m128 f4 = _mm_min_ps(_mm256_castps256_ps128(f8), _mm256_extractf128_ps(f8, 1));
+  const __m128 f2 = _mm_min_ps(f4, _mm_movehl_ps(f4, f4));
+  return _mm_cvtss_f32(_mm_min_ss(f2, _mm_movehdup_ps(f2)));
+}
+
+}  // namespace sardonyx::kernels::SARDONYX_VARIANT
