@@ -1,0 +1,156 @@
+#include "text/tokenizer/added_vocabulary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/tokenizer/unicode/properties.h"
+#include "text/tokenizer/utf8.h"
+
+namespace sardonyx::text {
+
+void AddedVocabulary::Matcher::build(const std::vector<Trie::Entry>& entries) {
+  trie = Trie(entries);
+  std::fill(std::begin(first_bytes), std::end(first_bytes), false);
+  for (const Trie::Entry& entry : entries) {
+    if (!entry.first.empty()) first_bytes[static_cast<unsigned char>(entry.first[0])] = true;
+  }
+}
+
+std::optional<Split> AddedVocabulary::Matcher::find(std::string_view text, std::size_t from) const {
+  for (std::size_t at = from; at < text.size(); ++at) {
+    if (!first_bytes[static_cast<unsigned char>(text[at])]) continue;
+    const Trie::Match match = trie.longest_prefix(text.substr(at));
+    if (match.value == Trie::kNone) continue;
+    return Split{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + match.length), match.value};
+  }
+  return std::nullopt;
+}
+
+std::uint32_t AddedVocabulary::next_id(const Model& model) const {
+  const auto size = static_cast<std::uint32_t>(model.vocab_size());
+  if (by_id_.empty()) return size;
+  const std::uint32_t top = by_id_.rbegin()->first;
+  return top >= size || size == 0 ? top + 1 : size;
+}
+
+std::size_t AddedVocabulary::add(std::span<const AddedToken> tokens, const Model& model, const Normalizer* normalizer) {
+  std::size_t added = 0;
+  std::uint32_t next = next_id(model);
+  for (const AddedToken& token : tokens) {
+    if (token.content.empty()) continue;
+    const auto known = ids_.find(token.content);
+    if (known != ids_.end()) {
+      const auto same = by_id_.find(known->second);
+      if (same != by_id_.end() && same->second == token) continue;
+    }
+    ++added;
+    const std::optional<std::uint32_t> in_model = known == ids_.end() ? model.token_to_id(token.content) : known->second;
+    const std::uint32_t id = in_model ? *in_model : next++;
+    if (token.normalized && normalizer != nullptr) {
+      AlignedText text(token.content, 0);
+      normalizer->normalize(text);
+      if (text.text() != token.content) normalized_[id] = std::string(text.text());
+    }
+    ids_[token.content] = id;
+    if (token.special) specials_.insert(token.content);
+    by_id_[id] = token;
+  }
+  rebuild();
+  return added;
+}
+
+void AddedVocabulary::rebuild() {
+  std::vector<Trie::Entry> raw, normalized;
+  for (const auto& [id, token] : by_id_) {
+    if (!token.normalized) {
+      raw.emplace_back(token.content, id);
+      continue;
+    }
+    const auto form = normalized_.find(id);
+    normalized.emplace_back(form == normalized_.end() ? token.content : form->second, id);
+  }
+  raw_.build(raw);
+  normalized_matcher_.build(normalized);
+}
+
+/// Applies the token's own conditions to a match, widening it over whitespace; `covered` is where the last match ended.
+bool AddedVocabulary::accept(Split& match, std::string_view text, std::uint32_t covered) const {
+  const AddedToken& token = by_id_.at(match.token);
+  if (encode_special_tokens_ && specials_.count(token.content) != 0) return false;
+  if (token.single_word) {
+    const bool word_before = match.begin > 0 && has_flag(utf8_decode(&text[utf8_previous(text, match.begin)]), kWord);
+    const bool word_after = match.end < text.size() && has_flag(utf8_decode(&text[match.end]), kWord);
+    if (word_before || word_after) return false;
+  }
+  if (token.lstrip) {
+    std::size_t begin = match.begin;
+    while (begin > 0) {
+      const std::size_t before = utf8_previous(text, begin);
+      if (!has_flag(utf8_decode(&text[before]), kWhitespace)) break;
+      begin = before;
+    }
+    match.begin = std::max(static_cast<std::uint32_t>(begin), covered);
+  }
+  if (token.rstrip) {
+    while (match.end < text.size() && has_flag(utf8_decode(&text[match.end]), kWhitespace)) {
+      match.end += static_cast<std::uint32_t>(utf8_length(static_cast<unsigned char>(text[match.end])));
+    }
+  }
+  return true;
+}
+
+void AddedVocabulary::find_all(const Matcher& matcher, std::string_view text, std::uint32_t base,
+                               std::vector<Split>& out) const {
+  std::uint32_t covered = 0;
+  const auto end = static_cast<std::uint32_t>(text.size());
+  if (!matcher.trie.empty()) {
+    std::size_t from = 0;
+    while (std::optional<Split> match = matcher.find(text, from)) {
+      from = match->end;
+      if (!accept(*match, text, covered)) continue;
+      if (covered < match->begin) out.push_back({base + covered, base + match->begin, Split::kNoToken});
+      out.push_back({base + match->begin, base + match->end, match->token});
+      covered = match->end;
+    }
+  }
+  if (covered != end) out.push_back({base + covered, base + end, Split::kNoToken});
+}
+
+PreTokenized AddedVocabulary::extract(std::string_view text, const Normalizer* normalizer) const {
+  std::vector<Split> pieces;
+  find_all(raw_, text, 0, pieces);
+  PreTokenized result;
+  for (const Split& piece : pieces) {
+    AlignedText part(text.substr(piece.begin, piece.end - piece.begin), piece.begin);
+    const auto base = static_cast<std::uint32_t>(result.text.size());
+    if (piece.is_token()) {
+      result.splits.push_back({base, base + piece.end - piece.begin, piece.token});
+    } else {
+      if (normalizer != nullptr) normalizer->normalize(part);
+      find_all(normalized_matcher_, part.text(), base, result.splits);
+    }
+    result.text.append(std::move(part));
+  }
+  std::erase_if(result.splits, [](const Split& split) { return split.begin == split.end; });
+  return result;
+}
+
+std::optional<std::uint32_t> AddedVocabulary::token_to_id(std::string_view token) const {
+  const auto found = ids_.find(std::string(token));
+  return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+const std::string* AddedVocabulary::id_to_token(std::uint32_t id) const {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return nullptr;
+  const auto form = normalized_.find(id);
+  return form == normalized_.end() ? &found->second.content : &form->second;
+}
+
+std::size_t AddedVocabulary::size_beyond(const Model& model) const {
+  std::size_t count = 0;
+  for (const auto& [content, id] : ids_) count += !model.token_to_id(content).has_value();
+  return count;
+}
+
+}  // namespace sardonyx::text

@@ -1,0 +1,130 @@
+#include "text/tokenizer/aligned_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/tokenizer/utf8.h"
+
+namespace sardonyx::text {
+
+AlignedText& AlignedText::operator=(AlignedText&& other) noexcept {
+  view_ = other.view_;
+  buffer_ = std::move(other.buffer_);
+  spans_ = std::move(other.spans_);
+  base_ = other.base_;
+  owned_ = other.owned_;
+  moved_ = other.moved_;
+  return *this;
+}
+
+Offset AlignedText::span_at(std::size_t at) const {
+  if (moved_) return spans_[at];
+  const std::string_view bytes = text();
+  std::size_t begin = at;
+  while (begin > 0 && is_utf8_continuation(bytes[begin])) --begin;
+  const std::size_t end = begin + utf8_length(static_cast<unsigned char>(bytes[begin]));
+  return {base_ + static_cast<std::uint32_t>(begin), base_ + static_cast<std::uint32_t>(end)};
+}
+
+void AlignedText::replace_in_place(std::string text) {
+  buffer_ = std::move(text);
+  owned_ = true;
+}
+
+void AlignedText::replace(std::string text, std::vector<Offset> spans) {
+  buffer_ = std::move(text);
+  spans_ = std::move(spans);
+  owned_ = moved_ = true;
+}
+
+void AlignedText::own() {
+  if (owned_) return;
+  buffer_ = view_;
+  owned_ = true;
+}
+
+void AlignedText::store_spans() {
+  if (moved_) return;
+  const std::string_view bytes = text();
+  std::vector<Offset> spans;
+  spans.reserve(bytes.size());
+  for (std::size_t i = 0; i < bytes.size();) {
+    const auto width = static_cast<std::uint32_t>(utf8_length(static_cast<unsigned char>(bytes[i])));
+    const auto begin = base_ + static_cast<std::uint32_t>(i);
+    spans.insert(spans.end(), width, Offset{begin, begin + width});
+    i += width;
+  }
+  spans_ = std::move(spans);
+  moved_ = true;
+}
+
+void AlignedText::append(AlignedText next) {
+  if (next.size() == 0) return;
+  if (size() == 0) {
+    *this = std::move(next);
+    return;
+  }
+  const bool contiguous = !moved_ && !next.moved_ && base_ + size() == next.base_;
+  if (contiguous && !owned_ && !next.owned_) {
+    view_ = std::string_view(view_.data(), view_.size() + next.view_.size());
+    return;
+  }
+  if (!contiguous) {
+    store_spans();
+    next.store_spans();
+    spans_.insert(spans_.end(), next.spans_.begin(), next.spans_.end());
+  }
+  own();
+  buffer_ += next.text();
+}
+
+namespace {
+
+/// The reference leaves a first run of bytes alone that came from nowhere (empty ranges). Only an inserted text can.
+std::size_t rootless_prefix(const AlignedText& text) {
+  if (!text.moved()) return 0;
+  std::size_t at = 0;
+  while (at < text.size() && text.span_at(at).begin == text.span_at(at).end) ++at;
+  return at;
+}
+
+}  // namespace
+
+Rewriter::Rewriter(const AlignedText& source) : source_(source), old_(source.text()) {
+  text_.reserve(old_.size() + 16);
+  spans_.reserve(old_.size() + 16);
+  at_ = rootless_prefix(source);
+  text_.append(old_, 0, at_);
+  for (std::size_t i = 0; i < at_; ++i) spans_.push_back(source.span_at(i));
+}
+
+void Rewriter::write(char32_t c, Offset span) {
+  utf8_append(text_, c);
+  spans_.resize(text_.size(), span);
+}
+
+void Rewriter::put(char32_t c) {
+  if (at_ >= old_.size()) {
+    add(c);
+    return;
+  }
+  write(c, source_.span_at(at_));
+  at_ += utf8_length(static_cast<unsigned char>(old_[at_]));
+}
+
+void Rewriter::add(char32_t c) {
+  if (at_ > 0) {
+    write(c, source_.span_at(at_ - 1));
+  } else {
+    const std::uint32_t start = old_.empty() ? 0 : source_.span_at(0).begin;
+    write(c, {start, start});
+  }
+}
+
+void Rewriter::skip(std::size_t characters) {
+  for (; characters > 0 && at_ < old_.size(); --characters) at_ += utf8_length(static_cast<unsigned char>(old_[at_]));
+}
+
+void Rewriter::finish(AlignedText& target) { target.replace(std::move(text_), std::move(spans_)); }
+
+}  // namespace sardonyx::text

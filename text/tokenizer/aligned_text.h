@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/tokenizer/encoding.h"
+
+namespace sardonyx::text {
+
+/// A text and, for each of its bytes, the byte range of the original text that it came from. All bytes of a character
+/// have the same range. While nothing has moved the ranges are implied and nothing is stored, and while nothing has
+/// changed the bytes are the original's own (a view: the original must outlive this object).
+class AlignedText {
+ public:
+  AlignedText() = default;
+  /// The bytes of the original that start at its byte `base`.
+  AlignedText(std::string_view original, std::uint32_t base) : view_(original), base_(base) {}
+  AlignedText(AlignedText&& other) noexcept { *this = std::move(other); }
+  AlignedText& operator=(AlignedText&& other) noexcept;
+
+  std::string_view text() const { return owned_ ? std::string_view(buffer_) : view_; }
+  std::size_t size() const { return text().size(); }
+  bool moved() const { return moved_; }
+
+  /// Range of the original for the byte `at` (< size()).
+  Offset span_at(std::size_t at) const;
+  /// Range of the original for the non-empty range [begin, end): from the first byte's begin to the last byte's end.
+  Offset span_of(std::size_t begin, std::size_t end) const { return {span_at(begin).begin, span_at(end - 1).end}; }
+
+  /// New bytes in the same places: the sizes and all character borders must agree.
+  void replace_in_place(std::string text);
+  /// New bytes and their ranges, one per byte.
+  void replace(std::string text, std::vector<Offset> spans);
+  /// Adds what follows in the original.
+  void append(AlignedText next);
+
+ private:
+  void own();
+  void store_spans();
+
+  std::string_view view_;
+  std::string buffer_;
+  std::vector<Offset> spans_;
+  std::uint32_t base_ = 0;
+  bool owned_ = false;
+  bool moved_ = false;
+};
+
+/// Writes the successor of a text character by character, giving each the place that the reference's `transform` gives it.
+///
+/// A character either takes the place of the next old one (`put`), or is added and shares the place of the old character
+/// before it (`add`); `skip` passes over old characters that are removed.
+class Rewriter {
+ public:
+  explicit Rewriter(const AlignedText& source);
+
+  void put(char32_t c);
+  void add(char32_t c);
+  void skip(std::size_t characters);
+  /// `put` for the first character of a sequence, `add` for the others.
+  void put_or_add(char32_t c, bool first) { first ? put(c) : add(c); }
+
+  /// Moves the result into `target`, which may be the source.
+  void finish(AlignedText& target);
+
+ private:
+  void write(char32_t c, Offset span);
+
+  const AlignedText& source_;
+  std::string_view old_;
+  std::size_t at_ = 0;
+  std::string text_;
+  std::vector<Offset> spans_;
+};
+
+}  // namespace sardonyx::text
