@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/fail.h"
+#include "base/thread_pool.h"
 #include "text/tokenizer/encoding_ops.h"
 #include "text/tokenizer/impl.h"
 #include "text/tokenizer/load/files.h"
@@ -58,7 +59,11 @@ Encoding Tokenizer::encode(TextInput text, TextInput pair, const EncodeOptions& 
 
 std::vector<Encoding> Tokenizer::encode_batch(std::span<const EncodeInput> inputs, const EncodeOptions& options) const {
   std::vector<Encoding> encodings(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) encodings[i] = impl_->encode(inputs[i], options);
+  ThreadPool& pool = ThreadPool::global();
+  constexpr std::size_t kChunk = 4;
+  pool.parallel_for(inputs.size(), kChunk, pool.threads(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) encodings[i] = impl_->encode(inputs[i], options);
+  });
   if (const auto& padding = impl_->padding_for(options)) pad(encodings, *padding);
   return encodings;
 }

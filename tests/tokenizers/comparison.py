@@ -1,0 +1,167 @@
+"""Encodes the same inputs with tokenizer_dump and with the reference and reports every difference."""
+
+import json
+
+from dump_client import DumpError, describe, encoding_bytes
+from tokenizers import Tokenizer
+
+
+def set_options(reference, truncation=None, padding=None):
+    reference.no_truncation()
+    reference.no_padding()
+    if truncation:
+        reference.enable_truncation(**truncation)
+    if padding:
+        reference.enable_padding(**padding)
+
+
+def reference_encoding(reference, item, add_special_tokens=True):
+    """Bytes of the reference's encoding, or the exception it raises."""
+    first, second = item if isinstance(item, tuple) else (item, None)
+    split = not isinstance(first, str)
+    try:
+        return encoding_bytes(reference.encode(first, second, is_pretokenized=split, add_special_tokens=add_special_tokens))
+    except BaseException as error:  # the reference panics on some inputs
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        return error
+
+
+class Comparison:
+    """One tokenizer file in both implementations. Differences are counted and the first few printed."""
+
+    def __init__(self, dump, path, name, shown=3):
+        self.dump, self.path, self.name = dump, path, name
+        self.reference = Tokenizer.from_file(str(path))
+        self.info = dump.load(path)
+        self.compared = self.differences = self.reference_errors = 0
+        self.shown = shown
+
+    def report(self, kind, item, ours, theirs):
+        self.differences += 1
+        if self.differences > self.shown:
+            return
+        print(f"DIFFERENCE {self.name}: {kind} {item!r}")
+        if isinstance(ours, bytes) and isinstance(theirs, bytes):
+            a, b = describe(ours), describe(theirs)
+            for key in a:
+                if a[key] != b[key]:
+                    print(f"  {key}\n    ours      {a[key]}\n    reference {b[key]}")
+            if a == b:
+                print("  overflowing pieces differ")
+        else:
+            print(f"  ours      {ours!r}\n  reference {theirs!r}")
+
+    def compare(self, inputs, truncation=None, padding=None, add_special_tokens=True):
+        set_options(self.reference, truncation, padding)
+        options = {"truncation": truncation, "padding": padding, "use_defaults": False}
+        ours = self.dump.encode(inputs, add_special_tokens=add_special_tokens, **options)
+        for item, mine in zip(inputs, ours, strict=True):
+            theirs = reference_encoding(self.reference, item, add_special_tokens)
+            self.compared += 1
+            if isinstance(theirs, BaseException):
+                self.reference_errors += 1
+                # Where the reference raises we may raise, or give an answer where its fault is a crash.
+                if isinstance(mine, bytes) and "PanicException" not in repr(theirs):
+                    self.report("encode", item, mine, theirs)
+                continue
+            if mine != theirs:
+                self.report(f"encode {json.dumps(options)}", item, mine, theirs)
+
+    def compare_batch(self, inputs, truncation=None, padding=None):
+        set_options(self.reference, truncation, padding)
+        options = {"truncation": truncation, "padding": padding, "use_defaults": False}
+        theirs = b"".join(map(encoding_bytes, self.reference.encode_batch(inputs)))
+        self.compared += 1
+        if self.dump.encode_batch(inputs, **options) != theirs:
+            self.report("encode_batch", inputs[:2], None, None)
+
+    def compare_decoding(self, id_lists):
+        for ids in id_lists:
+            for skip in (False, True):
+                theirs = self.reference.decode(ids, skip_special_tokens=skip)
+                mine = self.dump.decode(ids, skip_special_tokens=skip)
+                self.compared += 1
+                if mine != theirs.encode():
+                    self.report(f"decode skip={skip}", ids, mine.decode(errors="replace"), theirs)
+
+    def compare_vocabulary(self):
+        vocabulary = self.reference.get_vocab(with_added_tokens=True)
+        ids = sorted(set(vocabulary.values())) + [max(vocabulary.values(), default=0) + 1]
+        for id_, (token, back) in zip(ids, self.dump.ids(ids), strict=True):
+            theirs = self.reference.id_to_token(id_)
+            self.compared += 1
+            if token != theirs or (token is not None and back != self.reference.token_to_id(token)):
+                self.report("id", id_, (token, back), theirs)
+        sizes = (self.info["vocab_size"], self.info["model_vocab_size"])
+        theirs = (self.reference.get_vocab_size(True), self.reference.get_vocab_size(False))
+        if sizes != theirs:
+            self.report("vocab size", "", sizes, theirs)
+
+
+TRUNCATIONS = [
+    {"max_length": 8},
+    {"max_length": 16, "stride": 3},
+    {"max_length": 9, "stride": 2, "direction": "left"},
+    {"max_length": 12, "strategy": "only_first"},
+    {"max_length": 12, "strategy": "only_second", "stride": 1},
+    {"max_length": 7, "strategy": "longest_first", "direction": "left"},
+    {"max_length": 5},
+]
+
+PADDINGS = [
+    None,
+    {"length": 20},
+    {"direction": "left", "pad_id": 7, "pad_type_id": 3, "pad_token": "<p>", "length": 13},
+    {"pad_to_multiple_of": 8},
+]
+
+
+def compare_everything(comparison, maker, count):
+    """All that one tokenizer is asked: plain texts, pairs, words, options, batches, decoding, the vocabulary."""
+    inputs = [maker.any_input() for _ in range(count)]
+    comparison.compare(inputs)
+    some = max(count // 10, 20)
+    comparison.compare([maker.any_input() for _ in range(some)], add_special_tokens=False)
+    for i, truncation in enumerate(TRUNCATIONS):
+        padding = PADDINGS[i % len(PADDINGS)]
+        comparison.compare([maker.any_input() for _ in range(some)], truncation=truncation, padding=padding)
+    comparison.compare_batch([maker.text() for _ in range(some)], padding={"pad_id": 1})
+    comparison.compare_batch([maker.text() for _ in range(some)], {"max_length": 10}, {"pad_to_multiple_of": 4})
+    size = comparison.reference.get_vocab_size()
+    id_lists = [[maker.random.randrange(size + 2) for _ in range(maker.random.randint(0, 30))] for _ in range(some)]
+    set_options(comparison.reference)
+    texts = [item for item in inputs[: 2 * some] if isinstance(item, str)]
+    for text in texts:
+        try:
+            id_lists.append(comparison.reference.encode(text).ids)
+        except BaseException as error:
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+    comparison.compare_decoding(id_lists)
+    comparison.compare_vocabulary()
+
+
+def all_code_points(chunk=64):
+    """Every code point alone between letters, in texts of `chunk` of them, and in pairs with its neighbours."""
+    texts = []
+    for start in range(0, 0x110000, chunk):
+        points = [chr(c) for c in range(start, start + chunk) if not 0xD800 <= c < 0xE000]
+        if points:
+            texts.append(" ".join("a" + c + "b" for c in points))
+            texts.append("".join(points))
+    return texts
+
+
+def finish(comparisons, label):
+    """Prints the totals; exit status 1 where anything differs or nothing was compared."""
+    compared = sum(c.compared for c in comparisons)
+    differences = sum(c.differences for c in comparisons)
+    errors = sum(c.reference_errors for c in comparisons)
+    print(f"{label}: {len(comparisons)} tokenizers, {compared} comparisons, {differences} differences")
+    if errors:
+        print(f"{label}: the reference itself failed on {errors} inputs")
+    return 1 if differences or not compared else 0
+
+
+__all__ = ["Comparison", "DumpError", "all_code_points", "compare_everything", "finish"]
