@@ -1,0 +1,40 @@
+#include "provider/cpu/ops/conv_geometry.h"
+
+namespace sardonyx::provider::cpu {
+
+ConvGeometry ConvGeometry::sizes(const ops::WindowAttributes& window, const Shape& x, const Shape& y,
+                                 const std::vector<std::int64_t>& kernel, std::int64_t groups) {
+  ConvGeometry geometry;
+  geometry.batch = x[0];
+  geometry.groups = groups;
+  geometry.in_channels = x[1] / groups;
+  geometry.out_channels = y[1] / groups;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const SpatialAxis axis{x[i + 2], y[i + 2], kernel[i], window.strides[i], window.dilations[i], 0};
+    geometry.axes.push_back(axis);
+    geometry.in_size *= axis.in;
+    geometry.out_size *= axis.out;
+    geometry.taps *= axis.kernel;
+  }
+  return geometry;
+}
+
+ConvGeometry ConvGeometry::make(const ops::WindowAttributes& window, const Shape& x, const Shape& y,
+                                const std::vector<std::int64_t>& kernel, std::int64_t groups) {
+  ConvGeometry geometry = sizes(window, x, y, kernel, groups);
+  for (std::size_t i = 0; i < kernel.size(); ++i) geometry.axes[i].pad = window.pad_begin(i, x[i + 2], kernel[i]);
+  return geometry;
+}
+
+ConvGeometry ConvGeometry::make(const ops::TransposedWindow& window, const Shape& x, const Shape& y,
+                                const std::vector<std::int64_t>& kernel, std::int64_t groups) {
+  ConvGeometry geometry = sizes(window.window, x, y, kernel, groups);
+  for (std::size_t i = 0; i < kernel.size(); ++i) geometry.axes[i].pad = window.pad_begin(i, x[i + 2], kernel[i]);
+  return geometry;
+}
+
+std::vector<std::int64_t> kernel_of(const Shape& weights) {
+  return {weights.begin() + 2, weights.end()};
+}
+
+}  // namespace sardonyx::provider::cpu
