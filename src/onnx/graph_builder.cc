@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "onnx/context.h"
 #include "onnx/types.h"
+#include "onnx/upgrade/opsets.h"
+#include "onnx/upgrade/upgrader.h"
 
 namespace sardonyx::onnx {
 
@@ -183,7 +185,16 @@ void GraphBuilder::build_standard(const NodeProto& proto, graph::Attributes attr
   node.attributes = std::move(attributes);
   build_bodies(proto, node);
   node.outputs = define_outputs(proto);
-  scope_.graph().add_node(std::move(node));
+  const std::string place = scope_.full_name(proto.name.empty() ? proto.op_type : proto.name);
+  Upgrader upgrader(state_.model, scope_.graph(), version_of(node.domain), place);
+  upgrade_node(upgrader, std::move(node));
+}
+
+std::int64_t GraphBuilder::version_of(std::string_view domain) const {
+  const auto found = scope_.opsets().find(domain);
+  if (found != scope_.opsets().end()) return found->second;
+  if (domain.empty()) fail(ErrorCode::kInvalidModel, "the model imports no version of the operators of ai.onnx");
+  return newest_opset(domain);  // files often leave such imports out
 }
 
 void GraphBuilder::build_bodies(const NodeProto& proto, graph::Node& node) {

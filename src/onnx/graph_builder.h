@@ -34,6 +34,7 @@ class GraphBuilder {
   std::vector<graph::ValueId> define_outputs(const NodeProto& proto);
   graph::ValueId define_output(std::string_view name);
   void build_constant(const NodeProto& proto, const graph::Attributes& attributes);
+  std::int64_t version_of(std::string_view domain) const;
   void build_standard(const NodeProto& proto, graph::Attributes attributes);
 
   /// Subgraphs of the node: built, and given the same captures.
