@@ -1,5 +1,6 @@
 #include "ops/infer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/fail.h"
@@ -38,6 +39,20 @@ std::vector<ValueType> infer_body(Model& model, Graph& body, const std::vector<V
   return outputs;
 }
 
+/// Symbols that a node brings into the world get their value from its outputs' actual dimensions, so each must stand alone in
+/// one: an expression over new symbols becomes a symbol of its own, and values over new symbols are forgotten.
+void make_solvable(ValueType& type, std::size_t known_symbols, graph::SymbolTable& symbols) {
+  const auto is_new = [&](const Dim& dim) {
+    std::vector<graph::SymbolId> used;
+    dim.collect_symbols(used);
+    return std::any_of(used.begin(), used.end(), [&](graph::SymbolId s) { return static_cast<std::size_t>(s) >= known_symbols; });
+  };
+  for (Dim& dim : type.dims) {
+    if (!dim.is_constant() && !dim.as_symbol() && is_new(dim)) dim = symbols.fresh();
+  }
+  if (type.values && std::any_of(type.values->begin(), type.values->end(), is_new)) type.values.reset();
+}
+
 }  // namespace
 
 std::string node_place(const Node& node) {
@@ -63,7 +78,9 @@ void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>*
   const DescribedNode described(model, graph, node);
   InferContext context(described.desc(), node.outputs.size(), model.symbols, constraints,
                        [&](Graph& body, const std::vector<ValueType>& inputs) { return infer_body(model, body, inputs, constraints); });
+  const std::size_t known_symbols = model.symbols.size();
   op->infer(context);
+  for (ValueType& type : context.outputs()) make_solvable(type, known_symbols, model.symbols);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != graph::kNoValue) graph.value(node.outputs[i]).type = std::move(context.outputs()[i]);
   }

@@ -21,6 +21,9 @@ class Provider {
   /// Only for nodes that supports() accepted. Throws Error for attributes or constants that are wrong.
   virtual std::unique_ptr<Kernel> create_kernel(const graph::NodeDesc& node) const = 0;
 
+  /// What packed constants depend on besides their bytes: the instruction set, for the CPU.
+  virtual std::string_view packing_variant() const { return name(); }
+
   /// 64-byte aligned memory of this device. Throws kResourceExhausted. The owner frees it.
   virtual std::shared_ptr<void> allocate(std::size_t bytes) const = 0;
   /// Null for devices that run kernels at once in the caller's thread, as the CPU does.
