@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "base/cpu_info.h"
 #include "base/fail.h"
 #include "provider/cpu/kernel_list.h"
 
@@ -18,6 +19,8 @@ graph::Support CpuProvider::supports(const graph::NodeDesc& node) const {
 std::unique_ptr<Kernel> CpuProvider::create_kernel(const graph::NodeDesc& node) const {
   return find_kernel(node.domain, node.op_type)->create(node);
 }
+
+std::string_view CpuProvider::packing_variant() const { return sardonyx::name(current_isa()); }
 
 std::shared_ptr<void> CpuProvider::allocate(std::size_t bytes) const {
   constexpr std::align_val_t kAlignment{64};

@@ -11,6 +11,7 @@ class CpuProvider final : public Provider {
   Device device() const override { return {}; }
   graph::Support supports(const graph::NodeDesc& node) const override;
   std::unique_ptr<Kernel> create_kernel(const graph::NodeDesc& node) const override;
+  std::string_view packing_variant() const override;
   std::shared_ptr<void> allocate(std::size_t bytes) const override;
 };
 

@@ -1,0 +1,56 @@
+#include <functional>
+
+#include "api/load.h"
+#include "api/ports.h"
+#include "base/fail.h"
+#include "base/file_mapping.h"
+#include "onnx/reader.h"
+#include "onnx/tensor_io.h"
+#include "optimizer/pipeline.h"
+#include "sardonyx/session.h"
+
+namespace sardonyx {
+
+ModelSummary summarize_model(const std::filesystem::path& path) {
+  const graph::Model model = onnx::read_model(path);
+  ModelSummary summary;
+  summary.inputs = api::input_ports(model);
+  summary.outputs = api::output_ports(model);
+  summary.ir_version = model.ir_version;
+  summary.opsets = model.opsets;
+  summary.metadata = api::metadata_of(model);
+  const std::function<void(const graph::Graph&)> count = [&](const graph::Graph& graph) {
+    for (graph::NodeId id : graph.order()) {
+      const graph::Node& node = graph.node(id);
+      ++summary.operators[(node.domain.empty() ? "" : node.domain + ".") + node.op_type];
+      graph::for_each_subgraph(node, [&](graph::Graph& body) { count(body); });
+    }
+  };
+  count(model.graph);
+  for (const Tensor& constant : model.constants) {
+    summary.parameters += constant.num_elements();
+    summary.parameter_bytes += static_cast<std::int64_t>(constant.num_bytes());
+  }
+  return summary;
+}
+
+Value read_value_file(const std::filesystem::path& path, std::string_view kind) {
+  if (kind == "tensor") return onnx::read_value(path);
+  if (kind == "sequence") return onnx::read_value(path, graph::ValueType::sequence(graph::ValueType{}));
+  if (kind == "optional") return onnx::read_value(path, graph::ValueType::optional(graph::ValueType{}));
+  if (kind == "map") return onnx::read_value(path, graph::ValueType::map(ElementType::kUndefined, graph::ValueType{}));
+  fail(ErrorCode::kInvalidArgument, "a value is a tensor, sequence, optional or map, not a '{}'", kind);
+}
+
+void write_value_file(const std::filesystem::path& path, const Value& value) {
+  const std::string message = onnx::write_value(value, "");
+  write_file(path, std::as_bytes(std::span(message)));
+}
+
+std::vector<std::pair<std::string, std::string>> optimization_passes() {
+  std::vector<std::pair<std::string, std::string>> passes;
+  for (const optimizer::Pass& pass : optimizer::basic_passes()) passes.emplace_back(pass.name, pass.description);
+  return passes;
+}
+
+}  // namespace sardonyx
