@@ -198,6 +198,22 @@ std::optional<SymbolId> Dim::as_symbol() const {
   return term.atoms[0]->symbol;
 }
 
+bool Dim::is_never_negative() const {
+  if (!poly_) return constant_ >= 0;
+  const auto never_negative = [](const AtomPtr& atom) {
+    const bool a = atom->a.is_never_negative(), b = atom->b.is_never_negative();
+    switch (atom->function) {
+      case DimFunction::kSymbol: return true;
+      case DimFunction::kMax: return a || b;
+      case DimFunction::kScale: return a && atom->factor >= 0;
+      default: return a && b;
+    }
+  };
+  return std::all_of(poly_->terms.begin(), poly_->terms.end(), [&](const Term& term) {
+    return term.coefficient >= 0 && std::all_of(term.atoms.begin(), term.atoms.end(), never_negative);
+  });
+}
+
 Dim operator+(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return checked_add(a.constant_, b.constant_);
   std::vector<Term> terms = DimBuilder::terms_of(a);
@@ -295,14 +311,14 @@ Dim ceil_div(const Dim& a, const Dim& b) {
 }
 
 Dim min(const Dim& a, const Dim& b) {
-  const Dim difference = a - b;
-  if (difference.is_constant()) return difference.constant() <= 0 ? a : b;
+  if ((b - a).is_never_negative()) return a;
+  if ((a - b).is_never_negative()) return b;
   return DimBuilder::from_atom(DimFunction::kMin, a, b);
 }
 
 Dim max(const Dim& a, const Dim& b) {
-  const Dim difference = a - b;
-  if (difference.is_constant()) return difference.constant() >= 0 ? a : b;
+  if ((a - b).is_never_negative()) return a;
+  if ((b - a).is_never_negative()) return b;
   return DimBuilder::from_atom(DimFunction::kMax, a, b);
 }
 

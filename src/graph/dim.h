@@ -28,6 +28,9 @@ class Dim {
   /// The symbol when the expression is just one symbol.
   std::optional<SymbolId> as_symbol() const;
 
+  /// Whether it is 0 or more whatever its symbols are worth, as far as signs alone show; symbols are sizes, so never negative.
+  bool is_never_negative() const;
+
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
