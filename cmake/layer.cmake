@@ -6,8 +6,8 @@
 add_custom_target(benchmarks COMMENT "Micro-benchmarks of all layers")
 
 function(sardonyx_layer NAME)
-  cmake_parse_arguments(ARG "" "DIR" "DEPS;EXCLUDE" ${ARGN})
-  cmake_parse_arguments(ARG_LIBS "" "" "PUBLIC;PRIVATE" ${ARG_UNPARSED_ARGUMENTS})
+  cmake_parse_arguments(ARG "" "DIR" "DEPS;EXCLUDE;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG_LIBS "" "" "PUBLIC;PRIVATE" ${ARG_LIBS})
   set(dir ${CMAKE_SOURCE_DIR}/${ARG_DIR})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   foreach(sub ${ARG_EXCLUDE})

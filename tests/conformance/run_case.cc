@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/numeric/numeric.h"
-#include "tests/conformance/compare.h"
+#include "apps/values/compare.h"
 #include "tests/conformance/model_scan.h"
 
 namespace sardonyx::conformance {
@@ -70,7 +70,7 @@ std::string check_values(const Session& session, const DataSet& data, const Case
     return fmt::format("expected {} outputs, found {}", data.outputs.size(), outputs.size());
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::string why = difference(data.outputs[i], outputs[i], {test.rtol, test.atol});
+    const std::string why = values::difference(data.outputs[i], outputs[i], {test.rtol, test.atol});
     if (!why.empty()) return fmt::format("output {}: {}", i, why);
   }
   return {};

@@ -1,12 +1,7 @@
-#include "provider/cpu/ops/pool.h"
+#include "provider/cpu/kernel_list.h"
 
 namespace sardonyx::provider::cpu {
 
-void add_pool_kernels(KernelTable& table) {
-  add_window_pool_kernels(table);
-  add_global_pool_kernels(table);
-  add_unpool_kernels(table);
-  add_region_pool_kernels(table);
-}
+void add_pool_kernels(KernelTable&) {}
 
 }  // namespace sardonyx::provider::cpu

@@ -4,7 +4,7 @@
 
 #include "sardonyx/value.h"
 
-namespace sardonyx::conformance {
+namespace sardonyx::values {
 
 struct Tolerance {
   double rtol = 1e-3;
@@ -15,4 +15,4 @@ struct Tolerance {
 /// strings must be equal; floats may differ by atol + rtol * |expected|, equal infinities agree, and NaN agrees with NaN.
 std::string difference(const Value& expected, const Value& actual, const Tolerance& tolerance);
 
-}  // namespace sardonyx::conformance
+}  // namespace sardonyx::values

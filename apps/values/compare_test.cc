@@ -1,4 +1,4 @@
-#include "tests/conformance/compare.h"
+#include "apps/values/compare.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/numeric/numeric.h"
 
-namespace sardonyx::conformance {
+namespace sardonyx::values {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -63,4 +63,4 @@ TEST(Compare, SequencesAndMaps) {
 }
 
 }  // namespace
-}  // namespace sardonyx::conformance
+}  // namespace sardonyx::values

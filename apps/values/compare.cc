@@ -1,4 +1,4 @@
-#include "tests/conformance/compare.h"
+#include "apps/values/compare.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/numeric/numeric.h"
 
-namespace sardonyx::conformance {
+namespace sardonyx::values {
 namespace {
 
 template <typename Number>
@@ -143,4 +143,4 @@ std::string difference(const Value& expected, const Value& actual, const Toleran
   return {};
 }
 
-}  // namespace sardonyx::conformance
+}  // namespace sardonyx::values
