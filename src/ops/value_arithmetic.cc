@@ -1,0 +1,81 @@
+#include "ops/value_arithmetic.h"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace sardonyx::ops {
+namespace {
+
+bool both_constant(const Dim& a, const Dim& b) { return a.is_constant() && b.is_constant(); }
+
+/// Known to be at least zero: no term is subtracted.
+bool is_size(const Dim& dim) {
+  return dim.is_constant() ? dim.constant() >= 0 : dim.to_string().find('-') == std::string::npos;
+}
+
+bool fits(const Dim& dim, ElementType type) {
+  if (!dim.is_constant() || type == ElementType::kInt64) return true;
+  return dim.constant() >= std::numeric_limits<std::int32_t>::min() && dim.constant() <= std::numeric_limits<std::int32_t>::max();
+}
+
+}  // namespace
+
+void propagate_binary(InferContext& context, std::size_t a, std::size_t b, DimFn fn) {
+  if (context.num_outputs() == 0) return;
+  const ValueType& out = context.outputs()[0];
+  if (out.element != ElementType::kInt64 && out.element != ElementType::kInt32) return;
+  if (!out.has_rank || out.rank() > 1) return;
+  const auto left = context.values(a), right = context.values(b);
+  if (!left || !right) return;
+  if (left->size() != right->size() && left->size() != 1 && right->size() != 1) return;
+  const std::size_t count = left->size() == 1 ? right->size() : left->size();
+  std::vector<Dim> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::optional<Dim> value = fn((*left)[left->size() == 1 ? 0 : i], (*right)[right->size() == 1 ? 0 : i]);
+    if (!value || !fits(*value, out.element)) return;
+    values.push_back(std::move(*value));
+  }
+  context.set_values(0, std::move(values));
+}
+
+std::optional<Dim> dim_add(const Dim& a, const Dim& b) {
+  std::int64_t result = 0;
+  if (both_constant(a, b) && __builtin_add_overflow(a.constant(), b.constant(), &result)) return std::nullopt;
+  return a + b;
+}
+
+std::optional<Dim> dim_sub(const Dim& a, const Dim& b) {
+  std::int64_t result = 0;
+  if (both_constant(a, b) && __builtin_sub_overflow(a.constant(), b.constant(), &result)) return std::nullopt;
+  if (b.is(std::numeric_limits<std::int64_t>::min())) return std::nullopt;
+  return a - b;
+}
+
+std::optional<Dim> dim_mul(const Dim& a, const Dim& b) {
+  std::int64_t result = 0;
+  if (both_constant(a, b) && __builtin_mul_overflow(a.constant(), b.constant(), &result)) return std::nullopt;
+  return a * b;
+}
+
+std::optional<Dim> dim_div(const Dim& a, const Dim& b) {
+  if (b.is(0)) return std::nullopt;
+  if (both_constant(a, b)) {
+    if (b.constant() == -1 && a.constant() == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+    return Dim(a.constant() / b.constant());
+  }
+  if (is_size(a) && is_size(b)) return graph::floor_div(a, b);
+  if (!b.is_constant() || b.constant() < 0) return std::nullopt;
+  return graph::max(graph::floor_div(a, b), 0) + graph::min(graph::ceil_div(a, b), 0);
+}
+
+std::optional<Dim> dim_mod(const Dim& a, const Dim& b) {
+  if (!both_constant(a, b) || b.is(0) || b.is(-1)) return std::nullopt;
+  const std::int64_t rest = a.constant() % b.constant();
+  return Dim(rest != 0 && (rest < 0) != (b.constant() < 0) ? rest + b.constant() : rest);
+}
+
+std::optional<Dim> dim_min(const Dim& a, const Dim& b) { return graph::min(a, b); }
+std::optional<Dim> dim_max(const Dim& a, const Dim& b) { return graph::max(a, b); }
+
+}  // namespace sardonyx::ops

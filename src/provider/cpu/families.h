@@ -1,0 +1,22 @@
+#pragma once
+
+#include "provider/cpu/kernel_list.h"
+
+// Parts of families that fill more than one file; called by the family's own add function.
+namespace sardonyx::provider::cpu {
+
+// elementwise
+void add_unary_kernels(KernelTable& table);     // ops/unary.cc: functions of one float
+void add_number_unary_kernels(KernelTable& table);  // ops/number_unary.cc: Abs, Neg, Sign, Relu, Shrink on every number type
+void add_arithmetic_kernels(KernelTable& table);    // ops/arithmetic.cc: Add, Sub, Mul, Div, Mod, BitShift, PRelu
+void add_pow_kernels(KernelTable& table);           // ops/pow.cc
+void add_variadic_kernels(KernelTable& table);      // ops/variadic.cc: Min, Max, Mean, Sum
+void add_where_kernels(KernelTable& table);         // ops/where.cc: Where, Clip
+void add_cast_kernels(KernelTable& table);          // ops/cast.cc: Cast, CastLike, BitCast
+
+// reduce
+void add_arg_reduce_kernels(KernelTable& table);  // ops/arg_reduce.cc: ArgMax, ArgMin
+void add_cumulative_kernels(KernelTable& table);  // ops/cumulative.cc: CumSum, CumProd
+void add_top_k_kernels(KernelTable& table);       // ops/top_k.cc
+
+}  // namespace sardonyx::provider::cpu
