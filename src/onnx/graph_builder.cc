@@ -154,6 +154,7 @@ std::vector<ValueId> GraphBuilder::read_inputs(const NodeProto& proto) {
     if (!value) fail(ErrorCode::kInvalidModel, "it reads '{}', which is no input, initializer or output of a node", name);
     inputs.push_back(*value);
   }
+  while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
   return inputs;
 }
 
@@ -185,8 +186,10 @@ void GraphBuilder::build_standard(const NodeProto& proto, graph::Attributes attr
   node.attributes = std::move(attributes);
   build_bodies(proto, node);
   node.outputs = define_outputs(proto);
-  const std::string place = scope_.full_name(proto.name.empty() ? proto.op_type : proto.name);
-  Upgrader upgrader(state_.model, scope_.graph(), version_of(node.domain), place);
+  std::string_view place = proto.name;  // what names of nodes that an upgrade adds begin with
+  if (place.empty() && !proto.outputs.empty()) place = proto.outputs.front();
+  if (place.empty()) place = proto.op_type;
+  Upgrader upgrader(state_.model, scope_.graph(), version_of(node.domain), scope_.full_name(place));
   upgrade_node(upgrader, std::move(node));
 }
 

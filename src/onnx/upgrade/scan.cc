@@ -41,12 +41,12 @@ std::shared_ptr<Graph> make_batch_body(Upgrader& outer, const Node& node, const 
   Upgrader upgrader(outer.model(), *body, outer.version(), node.name + "/batch");
   std::vector<ValueId> inputs;
   for (std::size_t i = 0; i < scan.states + scan.scans; ++i) {
-    inputs.push_back(body->add_input(inner_body->input_names[i], {}));
+    inputs.push_back(body->add_input(inner_body->input_names[i] + "/batch", {}));
   }
   const bool has_lengths = node.has_input(0);
   ValueId length = kNoValue, missing = kNoValue;
   if (has_lengths) {
-    length = upgrader.add("Reshape", {body->add_input("sequence_length", {}), upgrader.ints({1})});
+    length = upgrader.add("Reshape", {body->add_input(node.name + "/sequence_length", {}), upgrader.ints({1})});
     const ValueId rows = upgrader.add("Shape", {inputs[scan.states]}, attributes_of({{"start", std::int64_t{0}}, {"end", std::int64_t{1}}}));
     const ValueId pad = upgrader.add("Sub", {rows, length});
     missing = upgrader.add("Concat", {upgrader.ints({0}), pad}, attributes_of({{"axis", std::int64_t{0}}}));
@@ -62,12 +62,12 @@ std::shared_ptr<Graph> make_batch_body(Upgrader& outer, const Node& node, const 
   inner.captures = node.captures;
   inner.attributes = attributes_of({{"body", inner_body}, {"num_scan_inputs", static_cast<std::int64_t>(scan.scans)}});
   if (const auto* directions = node.attributes.ints("directions")) inner.attributes.set("scan_input_directions", *directions);
-  for (std::size_t i = 0; i < scan.outputs; ++i) inner.outputs.push_back(body->add_value(inner_body->output_names[i]));
+  for (std::size_t i = 0; i < scan.outputs; ++i) inner.outputs.push_back(body->add_value(inner_body->output_names[i] + "/batch"));
   std::vector<ValueId> outputs = inner.outputs;
   upgrader.emit(std::move(inner));
   for (std::size_t i = 0; i < scan.outputs; ++i) {
     if (has_lengths && i >= scan.states) outputs[i] = upgrader.add("Pad", {outputs[i], missing, kNoValue, upgrader.ints({0})});
-    body->add_output(outputs[i], inner_body->output_names[i]);
+    body->add_output(outputs[i], body->value(outputs[i]).name);
   }
   return body;
 }

@@ -1,15 +1,18 @@
 // Loads every ONNX model below the folders given as arguments, checks the result's form, and reads the values beside them.
-// Fails when one does not load, or when there is none.
+// Each is also written and read again, which must give the same graph. Fails when one does not load, or when there is none.
 
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
 
+#include "base/fail.h"
 #include "graph/model.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_io.h"
+#include "onnx/writer.h"
 #include "sardonyx/error.h"
 
 namespace fs = std::filesystem;
@@ -36,11 +39,35 @@ void load_values(const fs::path& folder, const sardonyx::graph::Model& model, Co
   }
 }
 
+/// The listing without the numbers of symbols that the file does not name: they depend on the order of reading.
+std::string comparable_text(const sardonyx::graph::Model& model) {
+  const std::string text = to_text(model);
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    result += text[i];
+    if (text[i] != '#') continue;
+    while (i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9') ++i;
+  }
+  return result;
+}
+
+void round_trip(const sardonyx::graph::Model& model) {
+  const std::string bytes = sardonyx::onnx::write_model_to_string(model);
+  const sardonyx::graph::Model again = sardonyx::onnx::read_model(std::as_bytes(std::span(bytes)));
+  sardonyx::graph::verify(again);
+  const std::string before = comparable_text(model);
+  const std::string after = comparable_text(again);
+  if (before != after) {
+    sardonyx::fail(sardonyx::ErrorCode::kInternal, "written and read again, the model differs:\n{}\n{}", before, after);
+  }
+}
+
 void load_model(const fs::path& path, Counts& counts) {
   try {
     const sardonyx::graph::Model model = sardonyx::onnx::read_model(path);
     sardonyx::graph::verify(model);
     load_values(path.parent_path(), model, counts);
+    round_trip(model);
     ++counts.models;
   } catch (const sardonyx::Error& error) {
     fmt::print("{}: {}\n", path.string(), error.what());
