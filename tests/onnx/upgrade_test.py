@@ -130,9 +130,8 @@ case("Concat_1_default_axis", 1, "Concat", [x345, x345], np.concatenate([x345, x
 case("Cast_1_name", 1, "Cast", [x345 * 3], (x345 * 3).astype(np.int32), to="INT32")
 case("Cast_1_double", 1, "Cast", [x345], x345.astype(np.float64), to="DOUBLE")
 case("Selu_1", 1, "Selu", [x345], np.where(x345 > 0, 1.0507 * x345, 1.0507 * 1.6732 * (np.exp(x345) - 1)).astype(np.float32))
-case("LpPool_1", 1, "LpPool", [positive], np.sqrt((positive ** 2)[:, :, :2, :2].sum((2, 3), keepdims=True)) if False else
+case("LpPool_1", 1, "LpPool", [positive],
      np.sqrt(np.lib.stride_tricks.sliding_window_view(positive ** 2, (2, 2), (2, 3)).sum((-1, -2))), kernel_shape=[2, 2], p=2.0)
-case("GlobalLpPool_1", 1, "GlobalLpPool", [positive], (positive ** 3).sum((2, 3), keepdims=True) ** (1 / 3), p=3.0)
 case("Scatter_9", 9, "Scatter", [np.zeros((2, 3), np.float32), np.array([[1, 0, 1]]), f(1, 3) * 0 + 4],
      np.array([[0, 4, 0], [4, 0, 4]], np.float32))
 case("Dropout_1_test", 1, "Dropout", [x345], [x345, np.ones_like(x345)], is_test=1, ratio=0.9)
@@ -226,12 +225,8 @@ def make_model(opset, node, inputs, expected, with_shapes):
 def run_case(path, name, inputs, expected):
     """-> what is wrong, or None"""
     model = onnx.load(path)
-    for output in model.graph.output:  # where nothing was inferred, the checker wants no type at all
-        if output.type.tensor_type.elem_type == 0:
-            output.ClearField("type")
-    missing = [o.name for o in model.graph.output if not o.HasField("type")]
-    if not missing:
-        onnx.checker.check_model(model)
+    if all(value.type.tensor_type.HasField("shape") for value in [*model.graph.input, *model.graph.output]):
+        onnx.checker.check_model(model)  # which wants a rank for each
     got = ReferenceEvaluator(model).run(None, inputs)
     for index, (value, wanted) in enumerate(zip(got, expected)):
         wanted = np.asarray(wanted)
