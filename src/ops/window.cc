@@ -57,7 +57,7 @@ Dim WindowAttributes::output(std::size_t axis, const Dim& input, const Dim& kern
   const std::int64_t begin = pads[axis], end = pads[strides.size() + axis];
   const Dim extent = (kernel - 1) * dilations[axis] + 1;
   const Dim room = input + begin + end - extent;
-  if (room.is_constant() && input.is_constant() && room.constant() < 0 && room.constant() <= -stride) {
+  if (room.is_constant() && input.is_constant() && room.constant() < -stride) {
     fail(ErrorCode::kInvalidModel, "a window of {} elements does not fit into spatial axis {} of {} elements with padding {} and {}",
          extent.to_string(), axis, input.constant(), begin, end);
   }
