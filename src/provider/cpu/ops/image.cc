@@ -1,7 +1,10 @@
-#include "provider/cpu/kernel_list.h"
+#include "provider/cpu/ops/image.h"
 
 namespace sardonyx::provider::cpu {
 
-void add_image_kernels(KernelTable&) {}
+void add_image_kernels(KernelTable& table) {
+  add_resize_kernels(table);
+  add_suppression_kernels(table);
+}
 
 }  // namespace sardonyx::provider::cpu

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "provider/cpu/kernel_list.h"
+
+namespace sardonyx::provider::cpu {
+
+// The parts of the image family; each adds its rows to the table.
+void add_resize_kernels(KernelTable& table);       // resize.cc
+void add_grid_kernels(KernelTable& table);         // grid.cc: GridSample, AffineGrid
+void add_suppression_kernels(KernelTable& table);  // suppression.cc: NonMaxSuppression
+
+}  // namespace sardonyx::provider::cpu
