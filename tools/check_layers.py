@@ -25,9 +25,10 @@ LAYERS = {
     "src/runtime": ["src/optimizer", "src/provider"],
     "src/api": ["src/onnx", "src/runtime", "src/provider/cpu", "src/provider/sim"],
     "text": ["src/base"],
+    "text/pipeline": ["src/api", "text"],
     "quant": ["src/api"],
-    "apps": ["src/api", "text", "quant"],
-    "python": ["src/api", "text", "quant"],
+    "apps": ["src/api", "text/pipeline", "quant"],
+    "python": ["src/api", "text/pipeline", "quant"],
     "tests": ["apps", "python"],
     "bench": ["apps", "python"],
 }
