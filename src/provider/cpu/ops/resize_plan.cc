@@ -25,7 +25,7 @@ double original_position(Coordinates mode, const AxisScale& axis, double x) {
     case Coordinates::kHalfPixel: return (x + 0.5) / axis.scale - 0.5;
     case Coordinates::kHalfPixelSymmetric:
       return in / 2 * (1 - static_cast<double>(axis.out) / axis.length_resized) + (x + 0.5) / axis.scale - 0.5;
-    case Coordinates::kPytorchHalfPixel: return axis.length_resized == 1 ? -0.5 : (x + 0.5) / axis.scale - 0.5;
+    case Coordinates::kPytorchHalfPixel: return axis.length_resized == 1 ? 0 : (x + 0.5) / axis.scale - 0.5;
     case Coordinates::kAlignCorners: return axis.length_resized == 1 ? 0 : x * (in - 1) / (axis.length_resized - 1);
     case Coordinates::kAsymmetric: return x / axis.scale;
     case Coordinates::kTfCropAndResize: {
