@@ -69,6 +69,18 @@ class Runner:
         self.variant, self.folder = variant, pathlib.Path(folder)
         command = [program, str(model), "--threads", str(variant.threads), "--opt-level", variant.opt_level]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        try:
+            self.answer("ready")
+        except Failure:
+            self.process.kill()
+            raise
+
+    def answer(self, expected):
+        """-> the words of the next line after its verdict, which must be the expected one"""
+        verdict, *words = self.process.stdout.readline().rstrip("\n").split("\t")
+        if verdict != expected:
+            raise Failure(" ".join(words) or f"{self.process.args[0]} ended with status {self.process.wait()}")
+        return words
 
     def run(self, inputs):
         """-> {output name: array}"""
@@ -77,9 +89,7 @@ class Runner:
             (self.folder / f"in_{index}.pb").write_bytes(tensor.SerializeToString())
         self.process.stdin.write("\t".join([str(self.folder), *inputs]) + "\n")
         self.process.stdin.flush()
-        verdict, *words = self.process.stdout.readline().rstrip("\n").split("\t")
-        if verdict != "ok":
-            raise Failure(" ".join(words) or f"{self.process.args[0]} ended with status {self.process.wait()}")
+        words = self.answer("ok")
         read = lambda index: onnx.numpy_helper.to_array(onnx.load_tensor(str(self.folder / f"out_{index}.pb")))
         return {name: read(index) for index, name in enumerate(words)}
 
@@ -196,6 +206,8 @@ class Comparison:
             expected, plain = {}, {}
             for variant in [PLAIN] + self.variants():
                 self.attempt(variant.name, lambda: self.run_variant(variant, path, folder, reference, expected, plain))
+                if not plain:
+                    return  # nothing to compare the other variants with
 
     def run_variant(self, variant, path, folder, reference, expected, plain):
         with Runner(self.program, path, variant, folder) as runner:
@@ -205,7 +217,7 @@ class Comparison:
                     expected[case.name] = reference.run(inputs)
                 ours = self.attempt(f"{case.name}, {variant.name}", lambda: self.checked(runner.run(inputs), expected[case.name]))
                 if variant == PLAIN:
-                    plain[case.name] = ours
+                    plain |= {case.name: ours} if ours else {}
                 elif ours and plain.get(case.name) and variant.same_bits:
                     self.attempt(f"{case.name}, {variant.name}", lambda: check_same_bits(ours, plain[case.name], variant))
             if variant == PLAIN:

@@ -2,8 +2,9 @@
 //
 //   model_runner MODEL [--threads N] [--opt-level disabled|basic|extended|all] [--providers a,b]
 //
-// Each line of standard input is FOLDER and the names of inputs, separated by tabs; input i lies in FOLDER/in_i.pb. The outputs
-// are written to FOLDER/out_i.pb, and one line answers: "ok" and the names of the outputs, or "error" and a message.
+// Says "ready" once the model is loaded. Each line of standard input is then FOLDER and the names of inputs, separated by tabs;
+// input i lies in FOLDER/in_i.pb. The outputs are written to FOLDER/out_i.pb, and one line answers: "ok" and the names of the
+// outputs, or "error" and a message.
 
 #include <cstdio>
 #include <cstdlib>
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
   }
   try {
     const sardonyx::Session session = sardonyx::Session::load(std::filesystem::path(argv[1]), parse_options(argc, argv));
+    std::cout << "ready" << std::endl;
     for (std::string line; std::getline(std::cin, line);) {
       try {
         std::cout << answer(session, split(line, '\t')) << std::endl;

@@ -33,6 +33,20 @@ ConvGeometry ConvGeometry::make(const ops::TransposedWindow& window, const Shape
   return geometry;
 }
 
+std::int64_t ConvGeometry::input_line(std::int64_t row, std::int64_t outer) const {
+  std::int64_t offset = 0, stride = axes.back().in;
+  for (std::size_t i = axes.size() - 1; i-- > 0;) {
+    const SpatialAxis& axis = axes[i];
+    const std::int64_t position = axis.position(row % axis.out, outer % axis.kernel);
+    if (position < 0 || position >= axis.in) return -1;
+    offset += position * stride;
+    stride *= axis.in;
+    row /= axis.out;
+    outer /= axis.kernel;
+  }
+  return offset;
+}
+
 std::vector<std::int64_t> kernel_of(const Shape& weights) {
   return {weights.begin() + 2, weights.end()};
 }

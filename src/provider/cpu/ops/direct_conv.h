@@ -73,36 +73,17 @@ class DirectConv {
     const SpatialAxis& last = geometry.axes.back();
     const std::int64_t outer_taps = geometry.taps / last.kernel;
     for (std::int64_t outer = 0; outer < outer_taps; ++outer) {
-      const std::int64_t line = input_line(tile.row, outer);
+      const std::int64_t line = geometry.input_line(tile.row, outer);
       if (line < 0) continue;
       for (std::int64_t tap = 0; tap < last.kernel; ++tap) add_tap(tile, line, outer * last.kernel + tap, tap, sums);
     }
   }
 
-  /// The offset in one channel of the input line that window row `row` reads at tap `outer` (both over all axes but the
-  /// last), or -1 in padding.
-  std::int64_t input_line(std::int64_t row, std::int64_t outer) const {
-    std::int64_t offset = 0, stride = geometry.axes.back().in;
-    for (std::size_t i = geometry.axes.size() - 1; i-- > 0;) {
-      const SpatialAxis& axis = geometry.axes[i];
-      const std::int64_t position = axis.position(row % axis.out, outer % axis.kernel);
-      if (position < 0 || position >= axis.in) return -1;
-      offset += position * stride;
-      stride *= axis.in;
-      row /= axis.out;
-      outer /= axis.kernel;
-    }
-    return offset;
-  }
-
   void add_tap(const Tile& tile, std::int64_t line, std::int64_t weight, std::int64_t tap, Sums& sums) const {
     const ConvGeometry& g = geometry;
     const SpatialAxis& axis = g.axes.back();
-    // Windows [low, high) of the tile read inside the line.
     const std::int64_t base = axis.position(tile.column, tap);
-    const std::int64_t low = base >= 0 ? 0 : std::min(tile.width, (-base + axis.stride - 1) / axis.stride);
-    const std::int64_t high = base >= axis.in ? low : std::min(tile.width, (axis.in - 1 - base) / axis.stride + 1);
-    if (low >= high) return;
+    const auto [low, high] = axis.inside(tile.column, tile.width, tap);
     for (std::int64_t c = tile.channel_begin; c < tile.channel_end; ++c) {
       const X* from = x + ((tile.n * g.groups + tile.group) * g.in_channels + c) * g.in_size + line + base;
       for (std::int64_t m = 0; m < tile.count; ++m) {

@@ -1,0 +1,166 @@
+#include "kernels/gemm/gemm_table.h"
+#include "kernels/simd/vec.h"
+
+namespace sardonyx::kernels::SARDONYX_VARIANT {
+namespace {
+
+// Accumulators stay in registers: 14 x 32 takes 28 of AVX-512's 32, 6 x 16 takes 12 of AVX2's 16.
+#if defined(__AVX512F__)
+constexpr int kMaxRows = 14;
+constexpr int kPanelVectors = 2;
+constexpr const char* kName = "avx512_14x32";
+#elif defined(__AVX2__)
+constexpr int kMaxRows = 6;
+constexpr int kPanelVectors = 1;
+constexpr const char* kName = "avx2_6x16";
+#else
+constexpr int kMaxRows = 2;
+constexpr int kPanelVectors = 1;
+constexpr const char* kName = "generic_2x16";
+#endif
+
+SARDONYX_INLINE F32x16 load_columns(const float* p, size_t columns, size_t vector) {
+  const size_t first = vector * kLanes;
+  if (columns >= first + kLanes) return load(p + first);
+  return columns > first ? load_partial(p + first, columns - first) : zero();
+}
+SARDONYX_INLINE void store_columns(float* p, size_t columns, size_t vector, F32x16 value) {
+  const size_t first = vector * kLanes;
+  if (columns >= first + kLanes) {
+    store(p + first, value);
+  } else if (columns > first) {
+    store_partial(p + first, columns - first, value);
+  }
+}
+
+template <int kVectors>
+SARDONYX_INLINE void finish_row(const GemmTile& t, size_t row, F32x16* sum) {
+  if (t.scale != 1.0f) {
+    for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] * set1(t.scale);
+  }
+  if (t.bias != nullptr) {
+    for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + load_columns(t.bias, t.columns, v);
+  }
+  if (t.row_bias != nullptr) {
+    for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + set1(t.row_bias[row]);
+  }
+  if (t.residual != nullptr && !t.residual_last) {
+    for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + load_columns(t.residual + row * t.residual_stride, t.columns, v);
+  }
+}
+
+template <int kRows, int kVectors>
+SARDONYX_INLINE void write_tile(const GemmTile& t, F32x16 (&sum)[kRows][kVectors]) {
+  if (t.finish) {
+#pragma GCC unroll 14
+    for (int r = 0; r < kRows; ++r) finish_row<kVectors>(t, r, sum[r]);
+  }
+  if (t.finish && t.activation != nullptr) {
+    // The accumulators go to memory first: a call would spill all of them around every row.
+    alignas(64) float rows[kRows][kVectors * kLanes];
+#pragma GCC unroll 14
+    for (int r = 0; r < kRows; ++r) {
+      for (int v = 0; v < kVectors; ++v) store(rows[r] + v * kLanes, sum[r][v]);
+    }
+    t.activation(rows[0], rows[0], kRows * kVectors * kLanes, t.alpha, t.beta);
+    for (size_t r = 0; r < kRows; ++r) {
+      for (int v = 0; v < kVectors; ++v) {
+        F32x16 y = load(rows[r] + v * kLanes);
+        if (t.residual != nullptr && t.residual_last) {
+          y = y + load_columns(t.residual + r * t.residual_stride, t.columns, v);
+        }
+        store_columns(t.c + r * t.c_row_stride, t.columns, v, y);
+      }
+    }
+    return;
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) store_columns(t.c + r * t.c_row_stride, t.columns, v, sum[r][v]);
+  }
+}
+
+template <int kRows, int kVectors, bool kPrefetch>
+void run_tile(const GemmTile& t) {
+  F32x16 sum[kRows][kVectors];
+  if (t.load_c) {
+#pragma GCC unroll 14
+    for (int r = 0; r < kRows; ++r) {
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = load_columns(t.c + r * t.c_row_stride, t.columns, v);
+    }
+  } else {
+#pragma GCC unroll 14
+    for (int r = 0; r < kRows; ++r) {
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = zero();
+    }
+  }
+  // Rows are addressed in groups of three from one pointer, which fits the addressing modes.
+  constexpr int kGroups = (kRows + 2) / 3;
+  const ptrdiff_t row = t.a_row_stride;
+  const float* a[kGroups];
+#pragma GCC unroll 5
+  for (int g = 0; g < kGroups; ++g) a[g] = t.a + 3 * g * row;
+  const float* b = t.b;
+  const float* next = t.next_panel;
+  const ptrdiff_t k_stride = t.a_k_stride;
+  const size_t b_stride = t.b_stride;
+  for (size_t k = t.k; k != 0; --k) {
+    F32x16 column[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) column[v] = load(b + v * kLanes);
+    b += b_stride;
+    if constexpr (kPrefetch) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(next + v * kLanes, 0, 2);
+      next += kVectors * kLanes;
+    }
+#pragma GCC unroll 14
+    for (int r = 0; r < kRows; ++r) {
+      const F32x16 value = set1(a[r / 3][(r % 3) * row]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(value, column[v], sum[r][v]);
+    }
+#pragma GCC unroll 5
+    for (int g = 0; g < kGroups; ++g) a[g] += k_stride;
+  }
+  write_tile<kRows, kVectors>(t, sum);
+}
+
+float dot(const float* a, const float* b, size_t n) {
+  constexpr size_t kBlock = 4096;
+  float total = 0.0f;
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    const size_t end = n - begin < kBlock ? n : begin + kBlock;
+    F32x16 sum = zero();
+    size_t i = begin;
+    for (; i + kLanes <= end; i += kLanes) sum = fma(load(a + i), load(b + i), sum);
+    if (i < end) sum = fma(load_partial(a + i, end - i), load_partial(b + i, end - i), sum);
+    total = begin == 0 ? reduce_add(sum) : total + reduce_add(sum);
+  }
+  return total;
+}
+
+template <int kRows, int kVectors>
+constexpr void fill(GemmKernel& kernel) {
+  kernel.tile[kRows - 1][kVectors - 1][0] = run_tile<kRows, kVectors, false>;
+  kernel.tile[kRows - 1][kVectors - 1][1] = run_tile<kRows, kVectors, true>;
+  if constexpr (kVectors > 1) fill<kRows, kVectors - 1>(kernel);
+  if constexpr (kRows > 1 && kVectors == kPanelVectors) fill<kRows - 1, kVectors>(kernel);
+}
+
+constexpr GemmKernel make_kernel() {
+  GemmKernel kernel = {};
+  kernel.name = kName;
+  kernel.max_rows = kMaxRows;
+  kernel.panel_vectors = kPanelVectors;
+  kernel.dot = dot;
+  fill<kMaxRows, kPanelVectors>(kernel);
+  return kernel;
+}
+
+}  // namespace
+
+extern const GemmKernel kGemmKernel;
+constexpr GemmKernel kGemmKernel = make_kernel();
+
+}  // namespace sardonyx::kernels::SARDONYX_VARIANT
