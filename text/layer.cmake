@@ -1,2 +1,3 @@
 find_package(simdjson REQUIRED)
-target_link_libraries(${LAYER_TARGET} PRIVATE simdjson::simdjson)
+find_library(ONIGURUMA onig REQUIRED)
+target_link_libraries(${LAYER_TARGET} PRIVATE simdjson::simdjson ${ONIGURUMA})

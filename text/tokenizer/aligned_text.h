@@ -24,6 +24,12 @@ class AlignedText {
   std::string_view text() const { return owned_ ? std::string_view(buffer_) : view_; }
   std::size_t size() const { return text().size(); }
   bool moved() const { return moved_; }
+  /// One range per byte; empty unless moved().
+  const std::vector<Offset>& spans() const { return spans_; }
+  /// Where the text begins in the original, unless moved().
+  std::uint32_t base() const { return base_; }
+  /// Whether the text begins with inserted bytes that stand for no character of the original.
+  bool has_rootless_prefix() const { return moved_ && !spans_.empty() && spans_[0].begin == spans_[0].end; }
 
   /// Range of the original for the byte `at` (< size()).
   Offset span_at(std::size_t at) const;
@@ -62,6 +68,15 @@ class Rewriter {
   void skip(std::size_t characters);
   /// `put` for the first character of a sequence, `add` for the others.
   void put_or_add(char32_t c, bool first) { first ? put(c) : add(c); }
+  /// change > 0: add; else put, and skip -change old characters after it.
+  void change(char32_t c, int change) {
+    if (change > 0) {
+      add(c);
+    } else {
+      put(c);
+      skip(static_cast<std::size_t>(-change));
+    }
+  }
 
   /// Moves the result into `target`, which may be the source.
   void finish(AlignedText& target);

@@ -8,6 +8,9 @@
 #include "text/tokenizer/encoding_ops.h"
 #include "text/tokenizer/impl.h"
 #include "text/tokenizer/load/files.h"
+#include "text/tokenizer/models/bpe.h"
+#include "text/tokenizer/pre_tokenizers/basic.h"
+#include "text/tokenizer/pre_tokenizers/byte_level.h"
 
 namespace sardonyx::text {
 
@@ -18,10 +21,20 @@ Tokenizer::~Tokenizer() = default;
 
 namespace {
 
+/// Where the last pre-tokenizer is ByteLevel and the model can read bytes, the detour over their printable names is saved.
+void connect_bytes(TokenizerParts& parts) {
+  PreTokenizer* last = parts.pre_tokenizer.get();
+  while (auto* sequence = dynamic_cast<SequencePreTokenizer*>(last)) last = sequence->last();
+  auto* byte_level = dynamic_cast<ByteLevelPreTokenizer*>(last);
+  auto* bpe = dynamic_cast<Bpe*>(parts.model.get());
+  if (byte_level != nullptr && bpe != nullptr && bpe->read_bytes()) byte_level->keep_bytes();
+}
+
 template <typename Impl>
 std::unique_ptr<Impl> assemble_impl(TokenizerParts parts) {
   auto impl = std::make_unique<Impl>();
   impl->parts = std::move(parts);
+  connect_bytes(impl->parts);
   const std::vector<AddedToken> tokens = std::move(impl->parts.added_tokens);
   impl->added.add(tokens, *impl->parts.model, impl->parts.normalizer.get());
   return impl;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes text/tokenizer/unicode/tables.inc from the PyPI packages `tokenizers` and `unicodedata2`.
+"""Writes text/tokenizer/unicode/tables.inc from the PyPI packages `tokenizers`, `unicodedata2` and `regex`.
 
 usage: generate_tables.py [OUTPUT]
 """
@@ -8,6 +8,7 @@ import pathlib
 import sys
 
 import probe
+import regex
 import tokenizers
 import unicodedata2
 from tokenizers import normalizers, pre_tokenizers
@@ -67,6 +68,38 @@ def compositions():
     return sorted(rows)
 
 
+# In the order of GraphemeClass in text/tokenizer/unicode/properties.h.
+GRAPHEME_CLASSES = (
+    "Other CR LF Control Extend ZWJ Regional_Indicator Prepend SpacingMark L V T LV LVT Extended_Pictographic".split()
+)
+
+
+def grapheme_classes():
+    """Grapheme_Cluster_Break of the `regex` package, corrected where the reference joins or parts otherwise."""
+    text, values = "".join(map(chr, probe.ALL)), [0] * 0x110000
+    for number, name in list(enumerate(GRAPHEME_CLASSES))[::-1]:
+        pattern = rf"\p{{{name}}}" if name == "Extended_Pictographic" else rf"\p{{GCB={name}}}"
+        if number:
+            for match in regex.finditer(pattern, text):
+                values[ord(match[0])] = number
+    extend, joining = GRAPHEME_CLASSES.index("Extend"), {GRAPHEME_CLASSES.index(n) for n in ("Extend", "ZWJ", "SpacingMark")}
+    joined = probe.joined_to_letter()
+    for cp in probe.ALL:
+        if (cp in joined) != (values[cp] in joining):
+            values[cp] = extend if cp in joined else 0
+        elif GRAPHEME_CLASSES[values[cp]] == "Prepend" and not probe.joins_next_letter(cp):
+            values[cp] = 0
+    return values
+
+
+def script_classes():
+    values = [0] * 0x110000
+    for cp, number in probe.scripts().items():
+        values[cp] = number
+    print(f"scripts: {max(values)}", file=sys.stderr)
+    return values
+
+
 def flag_tables():
     values = [0] * 0x110000
     for bit, (name, find) in enumerate(FLAGS.items()):
@@ -97,6 +130,8 @@ def main():
         f"// Read off tokenizers {tokenizers.__version__}.\n",
         flag_tables(),
         table("CombiningClass", combining_classes()),
+        table("Script", script_classes()),
+        table("Grapheme", grapheme_classes()),
         text_mapping("Lowercase", normalizers.Lowercase()),
         text_mapping("Canonical", normalizers.NFD()),
         text_mapping("Compatible", normalizers.NFKD()),

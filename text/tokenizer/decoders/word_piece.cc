@@ -6,8 +6,6 @@
 
 namespace sardonyx::text {
 
-namespace {
-
 std::string clean_up(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kRules[] = {
       {" .", "."},      {" ?", "?"},    {" !", "!"},             {" ,", ","},    {" ' ", "'"},   {" n't", "n't"},
@@ -16,8 +14,6 @@ std::string clean_up(std::string text) {
   for (const auto& [from, to] : kRules) text = replace_all(text, from, to);
   return text;
 }
-
-}  // namespace
 
 std::vector<std::string> WordPieceDecoder::decode(std::vector<std::string> tokens) const {
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -7,6 +7,9 @@
 
 namespace sardonyx::text {
 
+/// Takes back the spaces that tokenization puts before punctuation and English contractions.
+std::string clean_up(std::string text);
+
 /// Joins continuing pieces and puts spaces before the others; `cleanup` takes back spaces before punctuation.
 class WordPieceDecoder : public Decoder {
  public:

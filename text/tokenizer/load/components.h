@@ -4,6 +4,7 @@
 
 #include "text/tokenizer/load/json.h"
 #include "text/tokenizer/load/parts.h"
+#include "text/tokenizer/patterns/pattern.h"
 
 namespace sardonyx::text {
 
@@ -14,5 +15,10 @@ std::unique_ptr<PreTokenizer> make_pre_tokenizer(json::Element description);
 std::unique_ptr<Model> make_model(json::Element description);
 std::unique_ptr<PostProcessor> make_post_processor(json::Element description);
 std::unique_ptr<Decoder> make_decoder(json::Element description);
+
+/// {"String": literal} or {"Regex": expression}.
+std::unique_ptr<Pattern> make_pattern(json::Element description);
+/// A string of one character.
+std::string make_character(json::Object parent, std::string_view key);
 
 }  // namespace sardonyx::text

@@ -1,6 +1,9 @@
 #include "base/fail.h"
 #include "text/tokenizer/load/components.h"
+#include "text/tokenizer/models/bpe.h"
+#include "text/tokenizer/models/unigram.h"
 #include "text/tokenizer/models/vocabulary.h"
+#include "text/tokenizer/models/word_level.h"
 #include "text/tokenizer/models/word_piece.h"
 
 namespace sardonyx::text {
@@ -24,6 +27,62 @@ std::unique_ptr<Model> make_word_piece(json::Object model) {
                                      std::move(options));
 }
 
+std::unique_ptr<Model> make_word_level(json::Object model) {
+  return std::make_unique<WordLevel>(vocabulary_from_map(json::object(json::get(model, "vocab", "model"), "model.vocab")),
+                                     std::string(json::get_string(model, "unk_token", "model")));
+}
+
+/// Merges are ["a b", …] or [["a", "b"], …].
+std::vector<std::pair<std::string_view, std::string_view>> read_merges(json::Array list) {
+  std::vector<std::pair<std::string_view, std::string_view>> merges;
+  for (const json::Element element : list) {
+    if (element.is_array()) {
+      const json::Array pair = json::array(element, "a merge");
+      if (pair.size() != 2) fail(ErrorCode::kInvalidModel, "tokenizer file: merge {} has {} parts", merges.size(), pair.size());
+      merges.emplace_back(json::string(pair.at(0).value(), "a merge"), json::string(pair.at(1).value(), "a merge"));
+      continue;
+    }
+    const std::string_view line = json::string(element, "a merge");
+    if (line.starts_with("#version")) continue;
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
+      fail(ErrorCode::kInvalidModel, "tokenizer file: merge '{}' should be two tokens with a space between", line);
+    }
+    merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+  }
+  return merges;
+}
+
+std::unique_ptr<Model> make_bpe(json::Object model) {
+  Bpe::Options options;
+  options.has_unk_token = json::find(model, "unk_token").has_value();
+  options.unk_token = json::get_string_or(model, "unk_token", "", "model");
+  options.continuing_subword_prefix = json::get_string_or(model, "continuing_subword_prefix", "", "model");
+  options.end_of_word_suffix = json::get_string_or(model, "end_of_word_suffix", "", "model");
+  options.fuse_unk = json::get_bool_or(model, "fuse_unk", false, "model");
+  options.byte_fallback = json::get_bool_or(model, "byte_fallback", false, "model");
+  options.ignore_merges = json::get_bool_or(model, "ignore_merges", false, "model");
+  const json::Array merges = json::array(json::get(model, "merges", "model"), "model.merges");
+  return std::make_unique<Bpe>(vocabulary_from_map(json::object(json::get(model, "vocab", "model"), "model.vocab")),
+                               read_merges(merges), std::move(options));
+}
+
+std::unique_ptr<Model> make_unigram(json::Object model) {
+  const json::Array vocab = json::array(json::get(model, "vocab", "model"), "model.vocab");
+  std::vector<std::pair<std::string_view, double>> pieces;
+  for (const json::Element element : vocab) {
+    const json::Array pair = json::array(element, "a piece of model.vocab");
+    auto part = pair.begin();
+    if (part == pair.end()) fail(ErrorCode::kInvalidModel, "tokenizer file: piece {} of model.vocab is empty", pieces.size());
+    const std::string_view piece = json::string(*part, "a piece of model.vocab");
+    if (++part == pair.end()) fail(ErrorCode::kInvalidModel, "tokenizer file: piece '{}' of model.vocab has no score", piece);
+    pieces.emplace_back(piece, json::number(*part, "a score in model.vocab"));
+  }
+  const auto unk_id = json::find(model, "unk_id");
+  return std::make_unique<Unigram>(pieces, unk_id ? std::optional(json::uint32(*unk_id, "unk_id")) : std::nullopt,
+                                   json::get_bool_or(model, "byte_fallback", false, "model"));
+}
+
 /// Old files have no type: the reference tries BPE, WordPiece, WordLevel, Unigram in this order.
 std::string_view type_of(json::Object model) {
   if (const auto type = json::find(model, "type")) return json::string(*type, "model.type");
@@ -39,6 +98,9 @@ std::unique_ptr<Model> make_model(json::Element description) {
   const json::Object model = json::object(description, "model");
   const std::string_view type = type_of(model);
   if (type == "WordPiece") return make_word_piece(model);
+  if (type == "BPE") return make_bpe(model);
+  if (type == "Unigram") return make_unigram(model);
+  if (type == "WordLevel") return make_word_level(model);
   fail(ErrorCode::kUnsupported, "tokenizer file: model type '{}' is unknown", type);
 }
 

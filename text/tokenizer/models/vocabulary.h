@@ -22,6 +22,10 @@ class Vocabulary {
 
   /// Id of the token, or kNone.
   std::uint32_t find(std::string_view token) const;
+  std::optional<std::uint32_t> find_optional(std::string_view token) const {
+    const std::uint32_t id = find(token);
+    return id == kNone ? std::nullopt : std::optional(id);
+  }
   std::optional<std::string_view> token(std::uint32_t id) const;
   /// Number of distinct tokens.
   std::size_t size() const { return size_; }

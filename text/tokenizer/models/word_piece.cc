@@ -52,9 +52,4 @@ void WordPiece::tokenize(std::string_view piece, std::uint32_t base, std::vector
   }
 }
 
-std::optional<std::uint32_t> WordPiece::token_to_id(std::string_view token) const {
-  const std::uint32_t id = vocabulary_.find(token);
-  return id == Vocabulary::kNone ? std::nullopt : std::optional(id);
-}
-
 }  // namespace sardonyx::text

@@ -34,6 +34,12 @@ std::uint8_t combining_class(char32_t c) {
   return static_cast<std::uint8_t>(look_up(kCombiningClassStage1, kCombiningClassStage2, c));
 }
 
+std::uint8_t script_class(char32_t c) { return static_cast<std::uint8_t>(look_up(kScriptStage1, kScriptStage2, c)); }
+
+GraphemeClass grapheme_class(char32_t c) {
+  return static_cast<GraphemeClass>(look_up(kGraphemeStage1, kGraphemeStage2, c));
+}
+
 std::span<const std::uint32_t> lowercase(char32_t c) {
   return pool_entry(kLowercasePool, look_up(kLowercaseStage1, kLowercaseStage2, c));
 }

@@ -26,6 +26,15 @@ enum CharFlag : std::uint16_t {
 std::uint16_t char_flags(char32_t c);
 inline bool has_flag(char32_t c, std::uint16_t flags) { return (char_flags(c) & flags) != 0; }
 
+/// Which script UnicodeScripts counts the character to: a number per script, 0 for those that never cause a cut.
+std::uint8_t script_class(char32_t c);
+
+/// Grapheme_Cluster_Break, and Extended_Pictographic.
+enum class GraphemeClass : std::uint8_t {
+  kOther, kCr, kLf, kControl, kExtend, kZwj, kRegional, kPrepend, kSpacingMark, kL, kV, kT, kLv, kLvt, kPictographic,
+};
+GraphemeClass grapheme_class(char32_t c);
+
 /// Canonical combining class.
 std::uint8_t combining_class(char32_t c);
 

@@ -1,0 +1,133 @@
+#include "text/tokenizer/models/unigram.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/fail.h"
+#include "text/tokenizer/models/word_cache.h"
+#include "text/tokenizer/utf8.h"
+
+namespace sardonyx::text {
+
+namespace {
+
+constexpr double kUnknownPenalty = 10.0;
+
+struct Part {
+  std::uint32_t begin, end;
+};
+
+}  // namespace
+
+Unigram::Unigram(const std::vector<std::pair<std::string_view, double>>& pieces, std::optional<std::uint32_t> unk_id,
+                 bool byte_fallback)
+    : unk_id_(unk_id), byte_fallback_(byte_fallback), owner_(WordCache::new_owner()) {
+  if (unk_id && *unk_id >= pieces.size()) {
+    fail(ErrorCode::kInvalidModel, "tokenizer file: Unigram has unk_id {} but only {} pieces", *unk_id, pieces.size());
+  }
+  std::vector<Trie::Entry> entries;
+  entries.reserve(pieces.size());
+  scores_.reserve(pieces.size());
+  ends_.reserve(pieces.size());
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const auto& [piece, score] : pieces) {
+    entries.emplace_back(piece, static_cast<std::uint32_t>(scores_.size()));
+    scores_.push_back(score);
+    bytes_ += piece;
+    ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+    lowest = std::min(lowest, score);
+  }
+  trie_ = Trie(std::move(entries));
+  unk_score_ = lowest - kUnknownPenalty;
+  for (int byte = 0; byte < 256; ++byte) byte_ids_[byte] = trie_.find(fmt::format("<0x{:02X}>", byte));
+}
+
+std::optional<std::uint32_t> Unigram::token_to_id(std::string_view token) const {
+  const std::uint32_t id = trie_.find(token);
+  return id == Trie::kNone ? std::nullopt : std::optional(id);
+}
+
+std::optional<std::string_view> Unigram::id_to_token(std::uint32_t id) const {
+  if (id >= ends_.size()) return std::nullopt;
+  const std::uint32_t begin = id == 0 ? 0 : ends_[id - 1];
+  return std::string_view(bytes_).substr(begin, ends_[id] - begin);
+}
+
+/// nodes[i] becomes the best way to reach byte i.
+void Unigram::search(std::string_view piece, std::vector<Node>& nodes) const {
+  nodes.assign(piece.size() + 1, Node());
+  for (std::uint32_t begin = 0; begin < piece.size();) {
+    const double score_here = nodes[begin].score;
+    const std::size_t width = utf8_length(static_cast<unsigned char>(piece[begin]));
+    const auto offer = [&](std::size_t end, double score, std::uint32_t id) {
+      Node& node = nodes[end];
+      if (node.begin == kUnreached || score > node.score) node = {score, id, begin};
+    };
+    bool has_single = false;
+    std::uint32_t state = Trie::kRoot;
+    for (std::size_t end = begin; end < piece.size();) {
+      state = trie_.step(state, static_cast<unsigned char>(piece[end++]));
+      if (state == Trie::kNone) break;
+      const std::uint32_t id = trie_.value(state);
+      if (id == Trie::kNone) continue;
+      offer(end, scores_[id] + score_here, id);
+      has_single = has_single || end - begin == width;
+    }
+    if (!has_single) {
+      if (!unk_id_) {
+        fail(ErrorCode::kInvalidModel, "the text has a character that Unigram does not know, and the tokenizer has no unk_id");
+      }
+      offer(begin + width, unk_score_ + score_here, *unk_id_);
+    }
+    begin += static_cast<std::uint32_t>(width);
+  }
+}
+
+/// One token of the best path, or fused unknown characters: their text may still be a piece, or bytes.
+void Unigram::append(std::string_view surface, std::uint32_t begin, std::vector<ModelToken>& out) const {
+  const std::uint32_t end = begin + static_cast<std::uint32_t>(surface.size());
+  if (const std::uint32_t id = trie_.find(surface); id != Trie::kNone) {
+    out.push_back({id, begin, end, 0, false});
+    return;
+  }
+  const auto has_id = [&](char c) { return byte_ids_[static_cast<unsigned char>(c)] != Trie::kNone; };
+  if (byte_fallback_ && std::all_of(surface.begin(), surface.end(), has_id)) {
+    for (char c : surface) out.push_back({byte_ids_[static_cast<unsigned char>(c)], begin, end, 0, false});
+    return;
+  }
+  if (!unk_id_) fail(ErrorCode::kInvalidModel, "the text has characters that Unigram does not know, and there is no unk_id");
+  out.push_back({*unk_id_, begin, end, 0, true});
+}
+
+void Unigram::tokenize(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const {
+  const bool cacheable = WordCache::fits(piece);
+  WordCache& cache = WordCache::of_thread();
+  if (cacheable && cache.find(owner_, piece, base, out)) return;
+  thread_local std::vector<Node> nodes;
+  search(piece, nodes);
+  const std::size_t first = out.size();
+  // Backwards along the best path, then turned around.
+  thread_local std::vector<Part> path;
+  path.clear();
+  bool fuses = false;
+  for (auto end = static_cast<std::uint32_t>(piece.size()); end > 0; end = nodes[end].begin) {
+    const bool is_unknown = unk_id_ && nodes[end].id == *unk_id_;
+    if (is_unknown && fuses) {
+      path.back().begin = nodes[end].begin;
+    } else {
+      path.push_back({nodes[end].begin, end});
+    }
+    fuses = is_unknown;
+  }
+  for (auto part = path.rbegin(); part != path.rend(); ++part) {
+    append(piece.substr(part->begin, part->end - part->begin), base + part->begin, out);
+  }
+  if (cacheable) cache.store(owner_, piece, base, out, first);
+  constexpr std::size_t kKeptNodes = 1 << 14;
+  if (nodes.capacity() > kKeptNodes) std::vector<Node>().swap(nodes);
+  if (path.capacity() > kKeptNodes) std::vector<Part>().swap(path);
+}
+
+}  // namespace sardonyx::text
