@@ -12,13 +12,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// Transforms of 16-bit floats run in float.
-template <typename T>
-using Transform = FourierTransform<compute_type<T>>;
-
-template <typename T>
-typename Transform<T>::Complex read_complex(const T* at, std::int64_t components) {
-  using C = compute_type<T>;
+template <typename C, typename T>
+std::complex<C> read_complex(const T* at, std::int64_t components) {
   return {static_cast<C>(at[0]), components == 2 ? static_cast<C>(at[1]) : C(0)};
 }
 
@@ -42,15 +37,17 @@ class DftKernel final : public Kernel {
     if (onesided_ && !inverse_) length = context.has_input(1) ? read_int(context.input(1)) : x.shape[axis];
     if (y.num_elements() == 0) return;
     if (length < 1) fail(ErrorCode::kInvalidArgument, "a DFT of {} points", length);
+    // Signals are transformed in double. Spectra go back in their own precision (16 bits: in float), as in the standard's cases,
+    // whose expected values hold that rounding.
     dispatch(FloatTypes{}, x.type, "DFT", [&]<typename T>() {
-      run_all<T>(context, x, y, axis, Transform<T>(static_cast<std::size_t>(length)));
+      const auto n = static_cast<std::size_t>(length);
+      inverse_ ? run_all<T>(context, x, y, axis, FourierTransform<compute_type<T>>(n)) : run_all<T>(context, x, y, axis, FourierTransform<double>(n));
     });
   }
 
  private:
-  template <typename T>
-  void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::size_t axis, const Transform<T>& transform) const {
-    using C = compute_type<T>;
+  template <typename T, typename C>
+  void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::size_t axis, const FourierTransform<C>& transform) const {
     const std::size_t rank = x.shape.rank();
     const std::int64_t inner = x.shape.product(axis + 1, rank - 1), signals = x.shape.product(0, axis) * inner;
     const std::int64_t in_parts = x.shape[rank - 1], out_parts = y.shape[rank - 1];
@@ -64,7 +61,7 @@ class DftKernel final : public Kernel {
         const std::int64_t present = std::min(length, x.shape[axis]);
         std::fill(data.begin(), data.end(), std::complex<C>());
         for (std::int64_t i = 0; i < present; ++i) {
-          data[static_cast<std::size_t>(i)] = read_complex(in + ((outer * x.shape[axis] + i) * inner + column) * in_parts, in_parts);
+          data[static_cast<std::size_t>(i)] = read_complex<C>(in + ((outer * x.shape[axis] + i) * inner + column) * in_parts, in_parts);
         }
         if (inverse_ && onesided_) mirror(data, present);
         transform.run(data.data(), scratch.data(), inverse_);
@@ -106,26 +103,25 @@ class StftKernel final : public Kernel {
       fail(ErrorCode::kInvalidArgument, "the window has {} samples, but a frame has {}", context.input(2).num_elements(), length);
     }
     dispatch(FloatTypes{}, x.type, "STFT", [&]<typename T>() {
-      run_all<T>(context, x, y, step, Transform<T>(static_cast<std::size_t>(length)));
+      run_all<T>(context, x, y, step, FourierTransform<double>(static_cast<std::size_t>(length)));
     });
   }
 
  private:
   template <typename T>
-  static void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::int64_t step, const Transform<T>& transform) {
-    using C = compute_type<T>;
+  static void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::int64_t step, const FourierTransform<double>& transform) {
     const std::int64_t frames = y.shape[1], bins = y.shape[2], parts = x.shape[2], samples = x.shape[1];
     const auto length = static_cast<std::int64_t>(transform.length());
     const T* in = x.data<T>();
     const T* window = context.has_input(2) ? context.input(2).data<T>() : nullptr;
     T* out = y.mutable_data<T>();
     context.parallel.parallel_for(static_cast<std::size_t>(x.shape[0] * frames), 4, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::complex<C>> data(transform.length()), scratch(transform.scratch());
+      std::vector<std::complex<double>> data(transform.length()), scratch(transform.scratch());
       for (auto f = static_cast<std::int64_t>(begin); f < static_cast<std::int64_t>(end); ++f) {
         const T* frame = in + (f / frames * samples + f % frames * step) * parts;
         for (std::int64_t i = 0; i < length; ++i) {
-          const C weight = window ? static_cast<C>(window[i]) : C(1);
-          data[static_cast<std::size_t>(i)] = read_complex(frame + i * parts, parts) * weight;
+          const double weight = window ? static_cast<double>(window[i]) : 1.0;
+          data[static_cast<std::size_t>(i)] = read_complex<double>(frame + i * parts, parts) * weight;
         }
         transform.run(data.data(), scratch.data(), false);
         for (std::int64_t i = 0; i < bins; ++i) {
