@@ -15,7 +15,8 @@ void infer_class_loss(InferContext& context) {
   const std::string reduction = context.attributes().get_string("reduction", "mean");
   context.require(reduction == "none" || reduction == "sum" || reduction == "mean",
                   "attribute 'reduction' must be none, sum or mean, found " + reduction);
-  if (scores.has_rank && scores.rank() < 2) fail(ErrorCode::kInvalidModel, "scores must have rank 2 or more, found {}", scores.to_string());
+  if (scores.has_rank && scores.rank() < 2)
+    fail(ErrorCode::kInvalidModel, "scores must have rank 2 or more, found {}", scores.to_string());
   std::vector<Dim> dims;
   if (scores.has_rank && target.has_rank) {
     context.require_rank(1, scores.rank() - 1);
@@ -26,7 +27,8 @@ void infer_class_loss(InferContext& context) {
   }
   if (context.has_input(2)) {
     context.require_rank(2, 1);
-    if (context.has_rank(2) && scores.has_rank) context.same(context.dim(2, 0), scores.dims[1], "the weights and the classes");
+    if (context.has_rank(2) && scores.has_rank)
+      context.same(context.dim(2, 0), scores.dims[1], "the weights and the classes");
   }
   if (reduction != "none") {
     context.set_tensor(0, scores.element, {});
@@ -42,8 +44,8 @@ void infer_softmax_cross_entropy(InferContext& context) {
   context.set_like(1, 0);
 }
 
-/// Optimizers take R, T and groups of `Group` tensors a parameter (its value first, its gradient second), by kind, and return the
-/// new values of all but the gradients.
+/// Optimizers take R, T and groups of `Group` tensors a parameter (its value first, its gradient second), by kind, and
+/// return the new values of all but the gradients.
 template <std::size_t Group>
 void infer_optimizer(InferContext& context) {
   const std::size_t given = context.num_inputs();

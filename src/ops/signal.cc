@@ -14,7 +14,8 @@ Dim value_or_fresh(InferContext& context, std::size_t input, const char* hint) {
   const auto values = context.values(input);
   if (!values || values->size() != 1) return context.fresh(hint);
   if ((*values)[0].is_constant() && (*values)[0].constant() < 0) {
-    fail(ErrorCode::kInvalidModel, "input {} is a size and must not be negative, found {}", input, (*values)[0].constant());
+    fail(ErrorCode::kInvalidModel, "input {} is a size and must not be negative, found {}", input,
+         (*values)[0].constant());
   }
   return (*values)[0];
 }
@@ -29,7 +30,8 @@ void infer_dft(InferContext& context) {
   const ValueType& x = context.tensor(0);
   if (!x.has_rank) return context.set_unranked(0, x.element);
   if (x.rank() < 2) fail(ErrorCode::kInvalidModel, "DFT needs rank 2 or more, found {}", x.to_string());
-  const bool inverse = context.attributes().get_int("inverse", 0) != 0, onesided = context.attributes().get_int("onesided", 0) != 0;
+  const bool inverse = context.attributes().get_int("inverse", 0) != 0,
+             onesided = context.attributes().get_int("onesided", 0) != 0;
   require_complex_axis(context, x.dims.back());
   context.require(!(onesided && !inverse && x.dims.back().is(2)), "a one-sided DFT needs real input");
   context.require(!(onesided && inverse && x.dims.back().is(1)), "a one-sided inverse DFT needs complex input");
@@ -61,7 +63,8 @@ void infer_stft(InferContext& context) {
   Dim length = x.dims[1];
   if (context.has_input(3)) {
     length = value_or_fresh(context, 3, "frame");
-    if (context.has_rank(2) && context.rank(2) == 1) length = context.same(length, context.dim(2, 0), "frame_length and the window");
+    if (context.has_rank(2) && context.rank(2) == 1)
+      length = context.same(length, context.dim(2, 0), "frame_length and the window");
   } else if (context.has_input(2)) {
     context.require_rank(2, 1);
     length = context.has_rank(2) ? context.dim(2, 0) : context.fresh("frame");

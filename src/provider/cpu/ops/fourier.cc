@@ -45,7 +45,8 @@ void butterfly4(C* x) {
   x[3] = b - turned;
 }
 
-/// The transform of an odd number of points by sums and differences of x[r] and x[radix - r]. roots[k * step] is e^(-2 pi i k / radix).
+/// The transform of an odd number of points by sums and differences of x[r] and x[radix - r]. roots[k * step] is e^(-2
+/// pi i k / radix).
 template <typename C>
 void butterfly_odd(C* x, std::size_t radix, const C* roots, std::size_t step) {
   using Real = typename C::value_type;
@@ -144,7 +145,8 @@ void FourierTransform<Real>::mixed_radix(Complex* data, Complex* scratch) const 
           butterfly_odd(x, radix, roots_.data(), length_ / radix);
         }
         to[i + rest * k] = x[0];
-        for (std::size_t q = 1; q < radix; ++q) to[i + rest * (k + done * q)] = i == 0 ? x[q] : times(x[q], roots_[q * i * done]);
+        for (std::size_t q = 1; q < radix; ++q)
+          to[i + rest * (k + done * q)] = i == 0 ? x[q] : times(x[q], roots_[q * i * done]);
       }
     }
     done *= radix;

@@ -10,8 +10,8 @@ namespace sardonyx::provider::cpu {
 /// e^(2 pi i k / n), the argument reduced exactly; the same on every machine.
 std::complex<double> root_of_unity(std::int64_t k, std::int64_t n);
 
-/// A discrete Fourier transform of one length in float or double arithmetic: mixed radix where all prime factors are small, else
-/// Bluestein's convolution. Immutable after construction; threads may share it.
+/// A discrete Fourier transform of one length in float or double arithmetic: mixed radix where all prime factors are
+/// small, else Bluestein's convolution. Immutable after construction; threads may share it.
 template <typename Real>
 class FourierTransform {
  public:

@@ -41,7 +41,8 @@ class TargetLoss {
           const std::int64_t c = target[n * shape.inner + d];
           double weight = 0, loss = 0;
           if (!ignore_ || c != *ignore_) {
-            if (c < 0 || c >= shape.classes) fail(ErrorCode::kInvalidArgument, "target {} is outside {} classes", c, shape.classes);
+            if (c < 0 || c >= shape.classes)
+              fail(ErrorCode::kInvalidArgument, "target {} is outside {} classes", c, shape.classes);
             weight = weights ? static_cast<double>(weights[c]) : 1;
             loss = -log_prob(n, c, d) * weight;
           }
@@ -95,8 +96,11 @@ class SoftmaxCrossEntropyKernel final : public Kernel {
       const auto at = [&](std::int64_t n, std::int64_t c, std::int64_t d) {
         return static_cast<double>(data[(n * shape.classes + c) * shape.inner + d]);
       };
-      for (std::int64_t i = 0; i < shape.batch * shape.inner; ++i) log_sums[i] = log_sum(at, i / shape.inner, i % shape.inner, shape.classes);
-      const auto log_prob = [&](std::int64_t n, std::int64_t c, std::int64_t d) { return at(n, c, d) - log_sums[n * shape.inner + d]; };
+      for (std::int64_t i = 0; i < shape.batch * shape.inner; ++i)
+        log_sums[i] = log_sum(at, i / shape.inner, i % shape.inner, shape.classes);
+      const auto log_prob = [&](std::int64_t n, std::int64_t c, std::int64_t d) {
+        return at(n, c, d) - log_sums[n * shape.inner + d];
+      };
       loss_.run<T>(context, shape, log_prob);
       if (!context.wants_output(1)) return;
       T* out = context.output(1).mutable_data<T>();
@@ -114,13 +118,14 @@ class SoftmaxCrossEntropyKernel final : public Kernel {
     double largest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (std::int64_t c = 0; c < classes; ++c) largest = std::max(largest, at(n, c, d));
     for (std::int64_t c = 0; c < classes; ++c) sum += kernels::double_math::exp(at(n, c, d) - largest);
-    return std::isfinite(sum) && sum > 0 ? largest + kernels::double_math::log(sum) : std::numeric_limits<double>::quiet_NaN();
+    return std::isfinite(sum) && sum > 0 ? largest + kernels::double_math::log(sum)
+                                         : std::numeric_limits<double>::quiet_NaN();
   }
   TargetLoss loss_;
 };
 
-/// Optimizer steps of ai.onnx.preview.training: inputs R (learning rate), T (step), then the parameters, their gradients and their
-/// states, each kind for all parameters in turn.
+/// Optimizer steps of ai.onnx.preview.training: inputs R (learning rate), T (step), then the parameters, their
+/// gradients and their states, each kind for all parameters in turn.
 enum class Optimizer { kMomentum, kNesterov, kAdagrad, kAdam };
 
 class OptimizerKernel final : public Kernel {
@@ -131,7 +136,8 @@ class OptimizerKernel final : public Kernel {
     epsilon_ = a.get_float("epsilon", 1e-6F);
     if (node.op_type == "Momentum") {
       const std::string& mode = a.get_string("mode");
-      if (mode != "standard" && mode != "nesterov") fail(ErrorCode::kInvalidModel, "attribute 'mode' must be standard or nesterov, found {}", mode);
+      if (mode != "standard" && mode != "nesterov")
+        fail(ErrorCode::kInvalidModel, "attribute 'mode' must be standard or nesterov, found {}", mode);
       kind_ = mode == "nesterov" ? Optimizer::kNesterov : Optimizer::kMomentum;
       alpha_ = a.get_float("alpha");
       beta_ = a.get_float("beta");
@@ -152,7 +158,8 @@ class OptimizerKernel final : public Kernel {
     const std::int64_t step = *context.input(1).data<std::int64_t>();
     const std::size_t count = (context.num_inputs() - 2) / (kind_ == Optimizer::kAdam ? 4 : 3);
     for (std::size_t i = 0; i < count; ++i) {
-      dispatch(Types<float, double>{}, context.input(2 + i).type, "a training optimizer", [&]<typename T>() { update<T>(context, i, count, rate, step); });
+      dispatch(Types<float, double>{}, context.input(2 + i).type, "a training optimizer",
+               [&]<typename T>() { update<T>(context, i, count, rate, step); });
     }
   }
 
@@ -160,7 +167,9 @@ class OptimizerKernel final : public Kernel {
   template <typename T>
   void update(const RunContext& context, std::size_t i, std::size_t count, double rate, std::int64_t step) const {
     const auto in = [&](std::size_t kind) { return context.input(2 + kind * count + i).data<T>(); };
-    const auto out = [&](std::size_t kind) { return context.wants_output(kind * count + i) ? context.output(kind * count + i).mutable_data<T>() : nullptr; };
+    const auto out = [&](std::size_t kind) {
+      return context.wants_output(kind * count + i) ? context.output(kind * count + i).mutable_data<T>() : nullptr;
+    };
     const auto n = static_cast<std::size_t>(context.input(2 + i).num_elements());
     const T *x = in(0), *g = in(1), *state = in(2), *second = kind_ == Optimizer::kAdam ? in(3) : nullptr;
     T *new_x = out(0), *new_state = out(1), *new_second = kind_ == Optimizer::kAdam ? out(2) : nullptr;
@@ -213,7 +222,8 @@ Support supports_loss(const NodeDesc& node) {
 
 Support supports_optimizer(const NodeDesc& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    const bool known = i == 1 ? node.input_type(i) == ElementType::kInt64 : is_one_of(Types<float, double>{}, node.input_type(i));
+    const bool known =
+        i == 1 ? node.input_type(i) == ElementType::kInt64 : is_one_of(Types<float, double>{}, node.input_type(i));
     if (!known) return decline_type(node, i);
   }
   return Support::accept();
@@ -225,7 +235,8 @@ void add_loss_kernels(KernelTable& table) {
   constexpr const char* kTraining = "ai.onnx.preview.training";
   table.push_back({"", "NegativeLogLikelihoodLoss", supports_loss, make<NegativeLogLikelihoodKernel>});
   table.push_back({"", "SoftmaxCrossEntropyLoss", supports_loss, make<SoftmaxCrossEntropyKernel>});
-  for (const char* op : {"Momentum", "Adagrad", "Adam"}) table.push_back({kTraining, op, supports_optimizer, make<OptimizerKernel>});
+  for (const char* op : {"Momentum", "Adagrad", "Adam"})
+    table.push_back({kTraining, op, supports_optimizer, make<OptimizerKernel>});
 }
 
 }  // namespace sardonyx::provider::cpu

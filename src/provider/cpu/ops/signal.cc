@@ -26,7 +26,8 @@ void write(T* at, Value value) {
 class DftKernel final : public Kernel {
  public:
   explicit DftKernel(const NodeDesc& node)
-      : inverse_(node.attributes->get_int("inverse", 0) != 0), onesided_(node.attributes->get_int("onesided", 0) != 0) {}
+      : inverse_(node.attributes->get_int("inverse", 0) != 0),
+        onesided_(node.attributes->get_int("onesided", 0) != 0) {}
 
   void run(RunContext& context) const override {
     const TensorView &x = context.input(0), &y = context.output(0);
@@ -37,17 +38,19 @@ class DftKernel final : public Kernel {
     if (onesided_ && !inverse_) length = context.has_input(1) ? read_int(context.input(1)) : x.shape[axis];
     if (y.num_elements() == 0) return;
     if (length < 1) fail(ErrorCode::kInvalidArgument, "a DFT of {} points", length);
-    // Signals are transformed in double. Spectra go back in their own precision (16 bits: in float), as in the standard's cases,
-    // whose expected values hold that rounding.
+    // Signals are transformed in double. Spectra go back in their own precision (16 bits: in float), as in the
+    // standard's cases, whose expected values hold that rounding.
     dispatch(FloatTypes{}, x.type, "DFT", [&]<typename T>() {
       const auto n = static_cast<std::size_t>(length);
-      inverse_ ? run_all<T>(context, x, y, axis, FourierTransform<compute_type<T>>(n)) : run_all<T>(context, x, y, axis, FourierTransform<double>(n));
+      inverse_ ? run_all<T>(context, x, y, axis, FourierTransform<compute_type<T>>(n))
+               : run_all<T>(context, x, y, axis, FourierTransform<double>(n));
     });
   }
 
  private:
   template <typename T, typename C>
-  void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::size_t axis, const FourierTransform<C>& transform) const {
+  void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::size_t axis,
+               const FourierTransform<C>& transform) const {
     const std::size_t rank = x.shape.rank();
     const std::int64_t inner = x.shape.product(axis + 1, rank - 1), signals = x.shape.product(0, axis) * inner;
     const std::int64_t in_parts = x.shape[rank - 1], out_parts = y.shape[rank - 1];
@@ -61,7 +64,8 @@ class DftKernel final : public Kernel {
         const std::int64_t present = std::min(length, x.shape[axis]);
         std::fill(data.begin(), data.end(), std::complex<C>());
         for (std::int64_t i = 0; i < present; ++i) {
-          data[static_cast<std::size_t>(i)] = read_complex<C>(in + ((outer * x.shape[axis] + i) * inner + column) * in_parts, in_parts);
+          data[static_cast<std::size_t>(i)] =
+              read_complex<C>(in + ((outer * x.shape[axis] + i) * inner + column) * in_parts, in_parts);
         }
         if (inverse_ && onesided_) mirror(data, present);
         transform.run(data.data(), scratch.data(), inverse_);
@@ -80,9 +84,11 @@ class DftKernel final : public Kernel {
   static void mirror(std::vector<std::complex<C>>& data, std::int64_t present) {
     const auto n = static_cast<std::int64_t>(data.size());
     const std::int64_t half = n / 2;
-    for (std::int64_t i = half + 1; i < n; ++i) data[static_cast<std::size_t>(i)] = std::conj(data[static_cast<std::size_t>(n - i)]);
+    for (std::int64_t i = half + 1; i < n; ++i)
+      data[static_cast<std::size_t>(i)] = std::conj(data[static_cast<std::size_t>(n - i)]);
     data[0] = data[0].real();
-    if (n % 2 == 0 && present > half) data[static_cast<std::size_t>(half)] = data[static_cast<std::size_t>(half)].real();
+    if (n % 2 == 0 && present > half)
+      data[static_cast<std::size_t>(half)] = data[static_cast<std::size_t>(half)].real();
   }
 
   bool inverse_, onesided_;
@@ -98,9 +104,11 @@ class StftKernel final : public Kernel {
     if (context.has_input(2)) length = context.input(2).num_elements();
     if (context.has_input(3)) length = read_int(context.input(3));
     if (y.num_elements() == 0) return;
-    if (step < 1 || length < 1) fail(ErrorCode::kInvalidArgument, "STFT with a step of {} and frames of {}", step, length);
+    if (step < 1 || length < 1)
+      fail(ErrorCode::kInvalidArgument, "STFT with a step of {} and frames of {}", step, length);
     if (context.has_input(2) && context.input(2).num_elements() != length) {
-      fail(ErrorCode::kInvalidArgument, "the window has {} samples, but a frame has {}", context.input(2).num_elements(), length);
+      fail(ErrorCode::kInvalidArgument, "the window has {} samples, but a frame has {}",
+           context.input(2).num_elements(), length);
     }
     dispatch(FloatTypes{}, x.type, "STFT", [&]<typename T>() {
       run_all<T>(context, x, y, step, FourierTransform<double>(static_cast<std::size_t>(length)));
@@ -109,27 +117,29 @@ class StftKernel final : public Kernel {
 
  private:
   template <typename T>
-  static void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::int64_t step, const FourierTransform<double>& transform) {
+  static void run_all(const RunContext& context, const TensorView& x, const TensorView& y, std::int64_t step,
+                      const FourierTransform<double>& transform) {
     const std::int64_t frames = y.shape[1], bins = y.shape[2], parts = x.shape[2], samples = x.shape[1];
     const auto length = static_cast<std::int64_t>(transform.length());
     const T* in = x.data<T>();
     const T* window = context.has_input(2) ? context.input(2).data<T>() : nullptr;
     T* out = y.mutable_data<T>();
-    context.parallel.parallel_for(static_cast<std::size_t>(x.shape[0] * frames), 4, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::complex<double>> data(transform.length()), scratch(transform.scratch());
-      for (auto f = static_cast<std::int64_t>(begin); f < static_cast<std::int64_t>(end); ++f) {
-        const T* frame = in + (f / frames * samples + f % frames * step) * parts;
-        for (std::int64_t i = 0; i < length; ++i) {
-          const double weight = window ? static_cast<double>(window[i]) : 1.0;
-          data[static_cast<std::size_t>(i)] = read_complex<double>(frame + i * parts, parts) * weight;
-        }
-        transform.run(data.data(), scratch.data(), false);
-        for (std::int64_t i = 0; i < bins; ++i) {
-          write(out + (f * bins + i) * 2, data[static_cast<std::size_t>(i)].real());
-          write(out + (f * bins + i) * 2 + 1, data[static_cast<std::size_t>(i)].imag());
-        }
-      }
-    });
+    context.parallel.parallel_for(
+        static_cast<std::size_t>(x.shape[0] * frames), 4, [&](std::size_t begin, std::size_t end) {
+          std::vector<std::complex<double>> data(transform.length()), scratch(transform.scratch());
+          for (auto f = static_cast<std::int64_t>(begin); f < static_cast<std::int64_t>(end); ++f) {
+            const T* frame = in + (f / frames * samples + f % frames * step) * parts;
+            for (std::int64_t i = 0; i < length; ++i) {
+              const double weight = window ? static_cast<double>(window[i]) : 1.0;
+              data[static_cast<std::size_t>(i)] = read_complex<double>(frame + i * parts, parts) * weight;
+            }
+            transform.run(data.data(), scratch.data(), false);
+            for (std::int64_t i = 0; i < bins; ++i) {
+              write(out + (f * bins + i) * 2, data[static_cast<std::size_t>(i)].real());
+              write(out + (f * bins + i) * 2 + 1, data[static_cast<std::size_t>(i)].imag());
+            }
+          }
+        });
   }
 };
 
@@ -166,7 +176,8 @@ class WindowKernel final : public Kernel {
 
 double read_float(const TensorView& view) {
   double value = 0;
-  dispatch(FloatTypes{}, view.type, "MelWeightMatrix", [&]<typename T>() { value = static_cast<double>(*view.data<T>()); });
+  dispatch(FloatTypes{}, view.type, "MelWeightMatrix",
+           [&]<typename T>() { value = static_cast<double>(*view.data<T>()); });
   return value;
 }
 
@@ -183,10 +194,13 @@ class MelWeightMatrixKernel final : public Kernel {
     const double low = mel(read_float(context.input(3))), high = mel(read_float(context.input(4)));
     std::vector<std::int64_t> corners;
     for (std::int64_t i = 0; i < mels + 2; ++i) {
-      const double hertz = 700 * (std::pow(10.0, (low + static_cast<double>(i) * (high - low) / static_cast<double>(mels + 2)) / 2595) - 1);
+      const double hertz =
+          700 *
+          (std::pow(10.0, (low + static_cast<double>(i) * (high - low) / static_cast<double>(mels + 2)) / 2595) - 1);
       const double corner = std::floor(static_cast<double>(dft_length + 1) * hertz / static_cast<double>(rate));
       if (!(corner >= 0 && corner < static_cast<double>(bins) + 1)) {
-        fail(ErrorCode::kInvalidArgument, "{} Hz lies outside a spectrum of {} bins at a rate of {}", hertz, bins, rate);
+        fail(ErrorCode::kInvalidArgument, "{} Hz lies outside a spectrum of {} bins at a rate of {}", hertz, bins,
+             rate);
       }
       corners.push_back(static_cast<std::int64_t>(corner));
     }
@@ -206,8 +220,10 @@ class MelWeightMatrixKernel final : public Kernel {
       if (bin < bins) write(column + bin * stride, value);
     };
     if (peak == left) set(peak, 1);
-    for (std::int64_t j = left; peak > left && j <= peak; ++j) set(j, static_cast<double>(j - left) / static_cast<double>(peak - left));
-    for (std::int64_t j = peak; j < right; ++j) set(j, static_cast<double>(right - j) / static_cast<double>(right - peak));
+    for (std::int64_t j = left; peak > left && j <= peak; ++j)
+      set(j, static_cast<double>(j - left) / static_cast<double>(peak - left));
+    for (std::int64_t j = peak; j < right; ++j)
+      set(j, static_cast<double>(right - j) / static_cast<double>(right - peak));
   }
 };
 
@@ -217,7 +233,8 @@ Support supports_float(const NodeDesc& node) {
 
 Support supports_output(const NodeDesc& node) {
   if (is_one_of(NumberTypes{}, node.output_type(0))) return Support::accept();
-  return Support::decline(std::string(node.op_type) + " has no kernel for an output of " + std::string(name(node.output_type(0))));
+  return Support::decline(std::string(node.op_type) + " has no kernel for an output of " +
+                          std::string(name(node.output_type(0))));
 }
 
 }  // namespace
