@@ -9,13 +9,14 @@
 namespace sardonyx::ops {
 namespace {
 
-/// The type of elements that are each `a` or `b`: what both agree on. Dimensions they don't share leave only the rank; where that
-/// differs too, nothing.
+/// The type of elements that are each `a` or `b`: what both agree on. Dimensions they don't share leave only the rank;
+/// where that differs too, nothing.
 ValueType common_type(const ValueType& a, const ValueType& b) {
   if (a.is_none() || (a.is_tensor() && a.element == ElementType::kUndefined)) return b;
   if (!a.is_tensor() || !b.is_tensor()) return a;
   if (a.element != b.element) {
-    fail(ErrorCode::kInvalidModel, "elements of a sequence must have one type, found {} and {}", a.to_string(), b.to_string());
+    fail(ErrorCode::kInvalidModel, "elements of a sequence must have one type, found {} and {}", a.to_string(),
+         b.to_string());
   }
   ValueType common = a;
   common.values.reset();
@@ -54,7 +55,9 @@ void infer_sequence_empty(InferContext& context) {
   context.set_output(0, ValueType::sequence(ValueType::unranked(static_cast<ElementType>(type))));
 }
 
-void infer_sequence_at(InferContext& context) { context.set_output(0, standalone(context, sequence_element(context, 0))); }
+void infer_sequence_at(InferContext& context) {
+  context.set_output(0, standalone(context, sequence_element(context, 0)));
+}
 
 void infer_sequence_insert(InferContext& context) {
   context.set_output(0, ValueType::sequence(common_type(sequence_element(context, 0), context.tensor(1))));

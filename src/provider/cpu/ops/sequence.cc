@@ -34,7 +34,8 @@ class SequenceConstructKernel final : public Kernel {
 
 class SequenceEmptyKernel final : public Kernel {
  public:
-  explicit SequenceEmptyKernel(const NodeDesc& node) : type_(static_cast<ElementType>(node.attributes->get_int("dtype", 1))) {}
+  explicit SequenceEmptyKernel(const NodeDesc& node)
+      : type_(static_cast<ElementType>(node.attributes->get_int("dtype", 1))) {}
   void run(RunContext& context) const override { context.set_output(0, Sequence{type_, {}}); }
 
  private:
@@ -59,9 +60,11 @@ class SequenceInsertKernel final : public Kernel {
     const ElementType type = context.input(1).type;
     if (sequence.element_type == ElementType::kUndefined) sequence.element_type = type;
     if (sequence.element_type != type) {
-      fail(ErrorCode::kInvalidArgument, "a sequence of {} can't take a tensor of {}", name(sequence.element_type), name(type));
+      fail(ErrorCode::kInvalidArgument, "a sequence of {} can't take a tensor of {}", name(sequence.element_type),
+           name(type));
     }
-    const std::size_t at = context.has_input(2) ? position(context.input(2), sequence.items.size(), true) : sequence.items.size();
+    const std::size_t at =
+        context.has_input(2) ? position(context.input(2), sequence.items.size(), true) : sequence.items.size();
     sequence.items.insert(sequence.items.begin() + static_cast<std::ptrdiff_t>(at), context.input_value(1));
     context.set_output(0, std::move(sequence));
   }
@@ -73,7 +76,8 @@ class SequenceEraseKernel final : public Kernel {
   void run(RunContext& context) const override {
     Sequence sequence = context.input_value(0).sequence();
     if (sequence.items.empty()) fail(ErrorCode::kInvalidArgument, "an empty sequence has nothing to erase");
-    const std::size_t at = context.has_input(1) ? position(context.input(1), sequence.items.size(), false) : sequence.items.size() - 1;
+    const std::size_t at =
+        context.has_input(1) ? position(context.input(1), sequence.items.size(), false) : sequence.items.size() - 1;
     sequence.items.erase(sequence.items.begin() + static_cast<std::ptrdiff_t>(at));
     context.set_output(0, std::move(sequence));
   }
@@ -83,7 +87,8 @@ class SequenceLengthKernel final : public Kernel {
  public:
   explicit SequenceLengthKernel(const NodeDesc&) {}
   void run(RunContext& context) const override {
-    *context.output(0).mutable_data<std::int64_t>() = static_cast<std::int64_t>(context.input_value(0).sequence().items.size());
+    *context.output(0).mutable_data<std::int64_t>() =
+        static_cast<std::int64_t>(context.input_value(0).sequence().items.size());
   }
 };
 
@@ -103,8 +108,8 @@ class SplitToSequenceKernel final : public Kernel {
       Shape shape = in.shape;
       shape[axis] = size;
       Tensor part(in.type, shape);
-      strided_copy({{outer, size * inner}, {total * inner, 1}, {size * inner, 1}, start * inner, 0}, in.type, in.data_ptr, part.view().data_ptr,
-                   context.parallel);
+      strided_copy({{outer, size * inner}, {total * inner, 1}, {size * inner, 1}, start * inner, 0}, in.type,
+                   in.data_ptr, part.view().data_ptr, context.parallel);
       start += size;
       sequence.items.emplace_back(context.has_input(1) || keep_dims_ ? part : part.reshaped(without(shape, axis)));
     }
@@ -127,12 +132,14 @@ class SplitToSequenceKernel final : public Kernel {
     if (split.shape.rank() == 0) {
       const std::int64_t size = read_int(split);
       if (size < 1) fail(ErrorCode::kInvalidArgument, "parts of {} elements", size);
-      for (std::int64_t start = 0; start < total; start += std::min(size, total - start)) out.push_back(std::min(size, total - start));
+      for (std::int64_t start = 0; start < total; start += std::min(size, total - start))
+        out.push_back(std::min(size, total - start));
       return out;
     }
     std::int64_t left = total;
     for (const std::int64_t size : read_ints(split)) {
-      if (size < 0 || size > left) fail(ErrorCode::kInvalidArgument, "split doesn't add up to the dimension, {}", total);
+      if (size < 0 || size > left)
+        fail(ErrorCode::kInvalidArgument, "split doesn't add up to the dimension, {}", total);
       left -= size;
       out.push_back(size);
     }
@@ -156,15 +163,18 @@ class ConcatFromSequenceKernel final : public Kernel {
     const Tensor& first = sequence.items[0].tensor();
     const std::size_t rank = first.shape().rank() + (new_axis_ ? 1 : 0), axis = normalized_axis(axis_, rank);
     Shape shape;
-    for (std::size_t i = 0; i < rank; ++i) shape.push_back(i == axis ? 0 : first.shape()[new_axis_ && i > axis ? i - 1 : i]);
+    for (std::size_t i = 0; i < rank; ++i)
+      shape.push_back(i == axis ? 0 : first.shape()[new_axis_ && i > axis ? i - 1 : i]);
     for (const Value& item : sequence.items) shape[axis] += length_along(item.tensor(), first, axis);
     if (!context.wants_output(0)) return;
     const TensorView& out = context.allocate_output(0, first.type(), shape);
-    const std::int64_t outer = shape.product(0, axis), row = shape.product(axis, rank), inner = shape.product(axis + 1, rank);
+    const std::int64_t outer = shape.product(0, axis), row = shape.product(axis, rank),
+                       inner = shape.product(axis + 1, rank);
     std::int64_t offset = 0;
     for (const Value& item : sequence.items) {
       const std::int64_t length = length_along(item.tensor(), first, axis) * inner;
-      strided_copy({{outer, length}, {length, 1}, {row, 1}, 0, offset}, out.type, item.tensor().view().data_ptr, out.data_ptr, context.parallel);
+      strided_copy({{outer, length}, {length, 1}, {row, 1}, 0, offset}, out.type, item.tensor().view().data_ptr,
+                   out.data_ptr, context.parallel);
       offset += length;
     }
   }
@@ -179,7 +189,8 @@ class ConcatFromSequenceKernel final : public Kernel {
       shape[axis] = first.shape()[axis];
     }
     if (!(shape == first.shape()) || tensor.type() != first.type()) {
-      fail(ErrorCode::kInvalidArgument, "tensors of shapes {} and {} can't be concatenated", first.shape().to_string(), tensor.shape().to_string());
+      fail(ErrorCode::kInvalidArgument, "tensors of shapes {} and {} can't be concatenated", first.shape().to_string(),
+           tensor.shape().to_string());
     }
     return length;
   }
