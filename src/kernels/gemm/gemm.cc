@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/cpu_info.h"
+#include "kernels/gemm/gemm_kernel.h"
 #include "kernels/math/elementwise.h"
-#include "kernels/gemm/gemm_table.h"
 #include "kernels/simd/dispatch.h"
 
 namespace sardonyx::kernels {
@@ -227,6 +227,8 @@ void gemm_one_column(std::size_t m, const GemmA& a, const PackedB& b, float* c, 
 }
 
 }  // namespace
+
+const GemmKernel& active_gemm_kernel() { return kGemmKernelVariants.get(); }
 
 const char* packed_b_format() { return kGemmKernelVariants.get().panel_vectors == 2 ? "gemm_b32_v1" : "gemm_b16_v1"; }
 
