@@ -1,11 +1,7 @@
-#include "provider/cpu/ops/attention.h"
+#include "provider/cpu/kernel_list.h"
 
 namespace sardonyx::provider::cpu {
 
-void add_attention_kernels(KernelTable& table) {
-  add_dot_attention_kernels(table);
-  add_rotary_embedding_kernels(table);
-  add_linear_attention_kernels(table);
-}
+void add_attention_kernels(KernelTable&) {}
 
 }  // namespace sardonyx::provider::cpu

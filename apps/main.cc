@@ -1,0 +1,61 @@
+// The sardonyx program.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/exit_status.h"
+#include "apps/cli/terminal.h"
+#include "sardonyx/error.h"
+
+namespace sardonyx::cli {
+namespace {
+
+int report(const std::string& command, const Error& error) {
+  fmt::print(stderr, "sardonyx{}: {} {}\n", command, error_style().red(fmt::format("error ({}):", name(error.code()))), error.what());
+  return exit_status(error.code());
+}
+
+std::string chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? "" : " " + chosen.front()->get_name();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Runs ONNX models on CPUs, and serves text classifiers built on them.", "sardonyx");
+  app.set_version_flag("--version", std::string(SARDONYX_VERSION));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.failure_message(CLI::FailureMessage::simple);
+  app.footer(
+      "sardonyx COMMAND --help says more about a command.\n"
+      "Exit status: 0 success, 1 outputs differ, 2 wrong command line, 10-19 errors (docs/command-line.md).");
+  Outcome outcome;
+  add_bench(app, outcome);
+  add_classify(app, outcome);
+  add_explain(app, outcome);
+  add_inspect(app, outcome);
+  add_run(app, outcome);
+  add_serve(app, outcome);
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+    fmt::print(stderr, "sardonyx: there is no command '{}'; sardonyx --help lists those that exist\n", argv[1]);
+    return kUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  } catch (const Error& error) {
+    return report(chosen_command(app), error);
+  } catch (const std::bad_alloc&) {
+    return report(chosen_command(app), Error(ErrorCode::kResourceExhausted, "out of memory"));
+  } catch (const std::exception& error) {
+    return report(chosen_command(app), Error(ErrorCode::kInternal, error.what()));
+  }
+  return outcome.status;
+}
+
+}  // namespace
+}  // namespace sardonyx::cli
+
+int main(int argc, char** argv) { return sardonyx::cli::run(argc, argv); }
