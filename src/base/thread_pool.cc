@@ -55,7 +55,7 @@ class LoopScope {
 // One running loop. Lives in the pool, so that a worker that looks at it late never touches freed memory; a worker works on it
 // only after a compare-and-swap of `state` that found it open, and the caller waits for all who entered.
 struct alignas(64) ThreadPool::Job {
-  using Body = FunctionRef<void(std::size_t, std::size_t)>;
+  using Body = FunctionRef<void(std::size_t, std::size_t, int)>;
 
   std::atomic<std::uint32_t> state{0};
   std::atomic<int> participants{0};
@@ -73,7 +73,7 @@ struct alignas(64) ThreadPool::Job {
   bool enter();
   void leave();
   void work(int ticket);
-  void take_chunks(Range& from);
+  void take_chunks(Range& from, int participant);
   void join(int spins);
 };
 
@@ -115,12 +115,12 @@ void ThreadPool::Job::leave() {
   if ((before & kWaiting) != 0 && (before & kHelperMask) == 1) futex_wake(state, 1);
 }
 
-void ThreadPool::Job::take_chunks(Range& from) {
+void ThreadPool::Job::take_chunks(Range& from, int participant) {
   while (from.next.load(std::memory_order_relaxed) < from.end) {
     const std::size_t index = from.next.fetch_add(1, std::memory_order_relaxed);
     if (index >= from.end || failed.load(std::memory_order_relaxed)) return;
     try {
-      (*body)(index * chunk, std::min(n - index * chunk, chunk) + index * chunk);
+      (*body)(index * chunk, std::min(n - index * chunk, chunk) + index * chunk, participant);
     } catch (...) {
       if (!error_taken.exchange(true, std::memory_order_relaxed)) error = std::current_exception();
       failed.store(true, std::memory_order_relaxed);
@@ -133,7 +133,7 @@ void ThreadPool::Job::work(int ticket) {
   const LoopScope scope;
   const int first = ticket % ranges;
   for (int i = 0; i < ranges && !failed.load(std::memory_order_relaxed); ++i) {
-    take_chunks(range[(first + i) % ranges]);
+    take_chunks(range[(first + i) % ranges], ticket);
   }
 }
 
@@ -279,6 +279,11 @@ bool ThreadPool::in_parallel_loop() { return t_in_loop; }
 
 void ThreadPool::parallel_for(std::size_t n, std::size_t chunk, int max_threads,
                               FunctionRef<void(std::size_t, std::size_t)> body) {
+  parallel_for_participants(n, chunk, max_threads, [&](std::size_t begin, std::size_t end, int) { body(begin, end); });
+}
+
+void ThreadPool::parallel_for_participants(std::size_t n, std::size_t chunk, int max_threads,
+                                           FunctionRef<void(std::size_t, std::size_t, int)> body) {
   if (n == 0) return;
   chunk = std::max<std::size_t>(chunk, 1);
   const std::size_t chunks = (n - 1) / chunk + 1;
@@ -291,7 +296,9 @@ void ThreadPool::parallel_for(std::size_t n, std::size_t chunk, int max_threads,
     job = impl_->claim_job();
   }
   if (job == nullptr) {
-    for (std::size_t begin = 0; begin < n; begin += std::min(n - begin, chunk)) body(begin, begin + std::min(n - begin, chunk));
+    for (std::size_t begin = 0; begin < n; begin += std::min(n - begin, chunk)) {
+      body(begin, begin + std::min(n - begin, chunk), 0);
+    }
     return;
   }
   job->prepare(n, chunk, participants, body);
@@ -306,11 +313,14 @@ void ThreadPool::parallel_for(std::size_t n, std::size_t chunk, int max_threads,
 }
 
 void Parallel::parallel_for(std::size_t n, std::size_t chunk, FunctionRef<void(std::size_t, std::size_t)> body) const {
-  if (pool != nullptr) return pool->parallel_for(n, chunk, max_threads, body);
+  parallel_for_participants(n, chunk, [&](std::size_t begin, std::size_t end, int) { body(begin, end); });
+}
+
+void Parallel::parallel_for_participants(std::size_t n, std::size_t chunk,
+                                         FunctionRef<void(std::size_t, std::size_t, int)> body) const {
+  if (pool != nullptr) return pool->parallel_for_participants(n, chunk, max_threads, body);
   if (chunk == 0) chunk = 1;
-  for (std::size_t begin = 0; begin < n; begin += n - begin < chunk ? n - begin : chunk) {
-    body(begin, n - begin < chunk ? n : begin + chunk);
-  }
+  for (std::size_t begin = 0; begin < n; begin += std::min(n - begin, chunk)) body(begin, begin + std::min(n - begin, chunk), 0);
 }
 
 }  // namespace sardonyx

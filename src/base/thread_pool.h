@@ -33,6 +33,11 @@ class ThreadPool {
   /// chunk 0 counts as 1.
   void parallel_for(std::size_t n, std::size_t chunk, int max_threads, FunctionRef<void(std::size_t, std::size_t)> body);
 
+  /// The same; body(begin, end, participant) also gets the number of the thread in this loop: 0 for the caller, below
+  /// min(max_threads, threads()), never the same for two threads at once. For indexing per-thread workspace.
+  void parallel_for_participants(std::size_t n, std::size_t chunk, int max_threads,
+                                 FunctionRef<void(std::size_t, std::size_t, int)> body);
+
   /// True in a body of a parallel loop: a loop started now would be serial.
   static bool in_parallel_loop();
 
@@ -57,6 +62,8 @@ struct Parallel {
 
   /// ThreadPool::parallel_for, or the same chunks in order on the calling thread.
   void parallel_for(std::size_t n, std::size_t chunk, FunctionRef<void(std::size_t, std::size_t)> body) const;
+  /// With the participant's number, which is below max(1, max_threads).
+  void parallel_for_participants(std::size_t n, std::size_t chunk, FunctionRef<void(std::size_t, std::size_t, int)> body) const;
 };
 
 }  // namespace sardonyx

@@ -87,6 +87,23 @@ TEST(ThreadPool, NeverMoreThreadsInOneLoopThanAllowed) {
   }
 }
 
+TEST(ThreadPool, ParticipantsHaveNumbersOfTheirOwn) {
+  ThreadPool pool(4);
+  for (int round = 0; round < 500; ++round) {
+    std::atomic<int> busy[3] = {};
+    std::atomic<int> wrong{0};
+    pool.parallel_for_participants(40, 1, 3, [&](std::size_t, std::size_t, int participant) {
+      if (participant < 0 || participant >= 3 || busy[participant].exchange(1) != 0) {
+        wrong.fetch_add(1);
+        return;
+      }
+      std::this_thread::yield();
+      busy[participant].store(0);
+    });
+    ASSERT_EQ(wrong.load(), 0);
+  }
+}
+
 TEST(ThreadPool, CallersAtOnce) {
   ThreadPool pool(3);
   std::vector<std::thread> callers;

@@ -1,12 +1,16 @@
 #pragma once
 
+#include "ops/infer_context.h"
 #include "ops/op_def.h"
 #include "ops/op_list.h"
 
 // Parts of families that fill more than one file; called by the family's own add function.
 namespace sardonyx::ops {
 
-void add_cast_ops(OpTable& table);        // cast.cc: Cast, CastLike, BitCast; part of elementwise
-void add_integer_linalg_ops(OpTable& table);
+void add_cast_ops(OpTable& table);   // cast.cc: Cast, CastLike, BitCast; part of elementwise
+void add_einsum_op(OpTable& table);  // einsum.cc; part of linalg
+
+/// Output 0 becomes the product of two inputs by NumPy's matmul rules (linalg.cc).
+void set_mat_mul(InferContext& context, std::size_t a_input, std::size_t b_input, ElementType element);
 
 }  // namespace sardonyx::ops

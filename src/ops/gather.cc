@@ -26,7 +26,8 @@ void gather_values(InferContext& context) {
   const auto size = static_cast<std::int64_t>(values->size());
   std::vector<Dim> picked;
   for (std::int64_t index : *indices) {
-    if (index < -size || index >= size) fail(ErrorCode::kInvalidModel, "index {} is outside a dimension of {}", index, size);
+    if (index < -size || index >= size)
+      fail(ErrorCode::kInvalidModel, "index {} is outside a dimension of {}", index, size);
     picked.push_back((*values)[static_cast<std::size_t>(index < 0 ? index + size : index)]);
   }
   context.set_values(0, std::move(picked));
@@ -54,7 +55,8 @@ void infer_gather_elements(InferContext& context) {
     context.axis_attribute("axis", 0, data.rank());
   }
   if (!indices.has_rank) {
-    return data.has_rank ? context.set_tensor(0, data.element, context.fresh_dims(data.rank(), "gather")) : context.set_unranked(0, data.element);
+    return data.has_rank ? context.set_tensor(0, data.element, context.fresh_dims(data.rank(), "gather"))
+                         : context.set_unranked(0, data.element);
   }
   context.set_tensor(0, data.element, indices.dims);
 }
@@ -65,14 +67,17 @@ void infer_gather_nd(InferContext& context) {
   const std::int64_t batch = context.attributes().get_int("batch_dims", 0);
   if (!data.has_rank || !indices.has_rank) return context.set_unranked(0, data.element);
   const auto least = static_cast<std::int64_t>(std::min(data.rank(), indices.rank()));
-  if (batch < 0 || batch >= least) fail(ErrorCode::kInvalidModel, "batch_dims is {}, but must be below the ranks, {}", batch, least);
+  if (batch < 0 || batch >= least)
+    fail(ErrorCode::kInvalidModel, "batch_dims is {}, but must be below the ranks, {}", batch, least);
   if (!indices.dims.back().is_constant()) return context.set_unranked(0, data.element);
   const std::int64_t depth = indices.dims.back().constant();
   if (depth < 1 || depth > static_cast<std::int64_t>(data.rank()) - batch) {
-    fail(ErrorCode::kInvalidModel, "indices index {} dimensions of data {} after {} batch dimensions", depth, data.to_string(), batch);
+    fail(ErrorCode::kInvalidModel, "indices index {} dimensions of data {} after {} batch dimensions", depth,
+         data.to_string(), batch);
   }
   std::vector<Dim> dims(indices.dims.begin(), indices.dims.end() - 1);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i) dims[i] = context.same(dims[i], data.dims[i], "batch dimensions");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i)
+    dims[i] = context.same(dims[i], data.dims[i], "batch dimensions");
   dims.insert(dims.end(), data.dims.begin() + batch + depth, data.dims.end());
   context.set_tensor(0, data.element, std::move(dims));
 }
@@ -110,7 +115,8 @@ void infer_scatter_nd(InferContext& context) {
   wanted.insert(wanted.end(), data.dims.begin() + depth, data.dims.end());
   context.require_rank(2, wanted.size());
   if (!updates.has_rank) return;
-  for (std::size_t i = 0; i < wanted.size(); ++i) context.same(wanted[i], updates.dims[i], "dimension " + std::to_string(i) + " of updates");
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    context.same(wanted[i], updates.dims[i], "dimension " + std::to_string(i) + " of updates");
 }
 
 void infer_tensor_scatter(InferContext& context) {
@@ -131,7 +137,8 @@ void infer_tensor_scatter(InferContext& context) {
 Dim one_hot_depth(InferContext& context) {
   if (auto values = context.values(1); values && values->size() == 1) return (*values)[0];
   if (auto floats = context.float_values(1); floats && floats->size() == 1) {
-    if (!((*floats)[0] >= 0 && (*floats)[0] < 1e9F)) fail(ErrorCode::kInvalidModel, "depth must not be negative, found {}", (*floats)[0]);
+    if (!((*floats)[0] >= 0 && (*floats)[0] < 1e9F))
+      fail(ErrorCode::kInvalidModel, "depth must not be negative, found {}", (*floats)[0]);
     return static_cast<std::int64_t>((*floats)[0]);
   }
   return context.fresh("depth");
@@ -141,7 +148,8 @@ void infer_one_hot(InferContext& context) {
   const ValueType &indices = context.tensor(0), &values = context.tensor(2);
   context.tensor(1);
   const Dim depth = one_hot_depth(context);
-  if (depth.is_constant() && depth.constant() < 0) fail(ErrorCode::kInvalidModel, "depth must not be negative, found {}", depth.constant());
+  if (depth.is_constant() && depth.constant() < 0)
+    fail(ErrorCode::kInvalidModel, "depth must not be negative, found {}", depth.constant());
   if (!indices.has_rank) return context.set_unranked(0, values.element);
   const std::size_t axis = context.axis_attribute("axis", -1, indices.rank() + 1);
   std::vector<Dim> dims = indices.dims;

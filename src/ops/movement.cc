@@ -20,7 +20,8 @@ void infer_transpose(InferContext& context) {
   const std::size_t rank = data.rank();
   std::vector<Dim> dims(data.dims.rbegin(), data.dims.rend());
   if (perm) {
-    if (perm->size() != rank) fail(ErrorCode::kInvalidModel, "perm has {} axes, but the data has rank {}", perm->size(), rank);
+    if (perm->size() != rank)
+      fail(ErrorCode::kInvalidModel, "perm has {} axes, but the data has rank {}", perm->size(), rank);
     std::vector<bool> used(rank, false);
     for (std::size_t i = 0; i < rank; ++i) {
       const std::size_t from = context.axis((*perm)[i], rank);
@@ -49,7 +50,8 @@ void infer_concat(InferContext& context) {
   std::size_t ranked = context.num_inputs();
   for (std::size_t i = 0; i < context.num_inputs(); ++i) {
     context.require(context.tensor(i).element == element, "all inputs must have one element type, found " +
-                                                              context.input(0).to_string() + " and " + context.input(i).to_string());
+                                                              context.input(0).to_string() + " and " +
+                                                              context.input(i).to_string());
     if (context.has_rank(i) && ranked == context.num_inputs()) ranked = i;
   }
   if (ranked == context.num_inputs()) return context.set_unranked(0, element);
@@ -61,7 +63,8 @@ void infer_concat(InferContext& context) {
     context.require_rank(i, rank);
     total = total + (context.has_rank(i) ? context.dim(i, axis) : context.fresh("concat"));
     for (std::size_t d = 0; context.has_rank(i) && d < rank; ++d) {
-      if (d != axis) dims[d] = context.same(dims[d], context.dim(i, d), "dimension " + std::to_string(d) + " of the inputs");
+      if (d != axis)
+        dims[d] = context.same(dims[d], context.dim(i, d), "dimension " + std::to_string(d) + " of the inputs");
     }
   }
   dims[axis] = total;
@@ -74,7 +77,8 @@ std::vector<Dim> equal_parts(const Dim& total, std::size_t count) {
   const Dim chunk = ceil_div(total, Dim(static_cast<std::int64_t>(count)));
   std::vector<Dim> parts(count, chunk);
   if (total.is_constant()) {
-    for (std::size_t i = 0; i < count; ++i) parts[i] = max(min(chunk, total - chunk * Dim(static_cast<std::int64_t>(i))), 0);
+    for (std::size_t i = 0; i < count; ++i)
+      parts[i] = max(min(chunk, total - chunk * Dim(static_cast<std::int64_t>(i))), 0);
   } else if (count > 0) {
     parts.back() = total - chunk * Dim(static_cast<std::int64_t>(count) - 1);
   }
@@ -85,15 +89,18 @@ std::vector<Dim> split_sizes(InferContext& context, const Dim& total) {
   const std::size_t count = context.num_outputs();
   if (!context.has_input(1)) {
     const std::int64_t wanted = context.attributes().get_int("num_outputs", static_cast<std::int64_t>(count));
-    if (wanted != static_cast<std::int64_t>(count)) fail(ErrorCode::kInvalidModel, "num_outputs is {}, but the node has {} outputs", wanted, count);
+    if (wanted != static_cast<std::int64_t>(count))
+      fail(ErrorCode::kInvalidModel, "num_outputs is {}, but the node has {} outputs", wanted, count);
     return equal_parts(total, count);
   }
   const auto sizes = context.values(1);
   if (!sizes) return context.fresh_dims(count, "split");
-  if (sizes->size() != count) fail(ErrorCode::kInvalidModel, "split has {} sizes, but the node has {} outputs", sizes->size(), count);
+  if (sizes->size() != count)
+    fail(ErrorCode::kInvalidModel, "split has {} sizes, but the node has {} outputs", sizes->size(), count);
   Dim sum(0);
   for (const Dim& size : *sizes) {
-    if (size.is_constant() && size.constant() < 0) fail(ErrorCode::kInvalidModel, "split has a size of {}", size.constant());
+    if (size.is_constant() && size.constant() < 0)
+      fail(ErrorCode::kInvalidModel, "split has a size of {}", size.constant());
     sum = sum + size;
   }
   context.same(sum, total, "the sum of split and the dimension that is split");
@@ -129,8 +136,8 @@ void infer_split(InferContext& context) {
 constexpr std::int64_t kFarRight = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kFarLeft = -kFarRight;
 
-/// A bound of Slice as an index from 0, clamped to [low, high] where high is `size` plus a constant; nullopt where the sign of
-/// the bound is not known.
+/// A bound of Slice as an index from 0, clamped to [low, high] where high is `size` plus a constant; nullopt where the
+/// sign of the bound is not known.
 std::optional<Dim> slice_bound(const Dim& bound, const Dim& size, const Dim& low, const Dim& high) {
   if (bound.is_constant()) {
     const std::int64_t value = bound.constant();
@@ -176,12 +183,15 @@ void infer_slice(InferContext& context) {
   const ValueType& data = context.tensor(0);
   if (!data.has_rank) return context.set_unranked(0, data.element);
   const auto starts = context.values(1), ends = context.values(2);
-  const auto count = starts ? std::optional(starts->size()) : ends ? std::optional(ends->size()) : known_length(context, 1);
+  const auto count = starts ? std::optional(starts->size())
+                     : ends ? std::optional(ends->size())
+                            : known_length(context, 1);
   std::optional<std::vector<std::size_t>> axes;
   if (context.has_input(3)) {
     axes = axes_input(context, 3, data.rank());
   } else if (count) {
-    if (*count > data.rank()) fail(ErrorCode::kInvalidModel, "Slice names {} axes of data of rank {}", *count, data.rank());
+    if (*count > data.rank())
+      fail(ErrorCode::kInvalidModel, "Slice names {} axes of data of rank {}", *count, data.rank());
     axes.emplace();
     for (std::size_t i = 0; i < *count; ++i) axes->push_back(i);
   }
@@ -190,8 +200,8 @@ void infer_slice(InferContext& context) {
   std::vector<Dim> dims = data.dims;
   const bool known = starts && ends && steps;
   if (known && (starts->size() != axes->size() || ends->size() != axes->size() || steps->size() != axes->size())) {
-    fail(ErrorCode::kInvalidModel, "starts, ends, axes and steps must be of one length, found {}, {}, {} and {}", starts->size(),
-         ends->size(), axes->size(), steps->size());
+    fail(ErrorCode::kInvalidModel, "starts, ends, axes and steps must be of one length, found {}, {}, {} and {}",
+         starts->size(), ends->size(), axes->size(), steps->size());
   }
   AxisSlice slice{Dim(0), Dim(0)};
   for (std::size_t i = 0; i < axes->size(); ++i) {
@@ -200,7 +210,8 @@ void infer_slice(InferContext& context) {
     dims[(*axes)[i]] = slice.length;
   }
   context.set_tensor(0, data.element, std::move(dims));
-  if (known && data.rank() == 1 && axes->size() == 1 && is_integer(data.element)) slice_values(context, slice, (*steps)[0]);
+  if (known && data.rank() == 1 && axes->size() == 1 && is_integer(data.element))
+    slice_values(context, slice, (*steps)[0]);
 }
 
 void infer_pad(InferContext& context) {
@@ -217,12 +228,14 @@ void infer_pad(InferContext& context) {
   if (!axes) return context.set_tensor(0, data.element, context.fresh_dims(data.rank(), "pad"));
   std::vector<Dim> dims = data.dims;
   if (pads && pads->size() != 2 * axes->size()) {
-    fail(ErrorCode::kInvalidModel, "pads must have two numbers for each of {} axes, found {}", axes->size(), pads->size());
+    fail(ErrorCode::kInvalidModel, "pads must have two numbers for each of {} axes, found {}", axes->size(),
+         pads->size());
   }
   for (std::size_t i = 0; i < axes->size(); ++i) {
     Dim& dim = dims[(*axes)[i]];
     dim = pads ? dim + (*pads)[i] + (*pads)[i + axes->size()] : context.fresh("pad");
-    if (dim.is_constant() && dim.constant() < 0) fail(ErrorCode::kInvalidModel, "padding leaves a dimension of {}", dim.constant());
+    if (dim.is_constant() && dim.constant() < 0)
+      fail(ErrorCode::kInvalidModel, "padding leaves a dimension of {}", dim.constant());
   }
   context.set_tensor(0, data.element, std::move(dims));
 }
@@ -232,7 +245,8 @@ void infer_tile(InferContext& context) {
   const auto repeats = context.values(1);
   if (!data.has_rank) {
     const auto rank = known_length(context, 1);
-    return rank ? context.set_tensor(0, data.element, context.fresh_dims(*rank, "tile")) : context.set_unranked(0, data.element);
+    return rank ? context.set_tensor(0, data.element, context.fresh_dims(*rank, "tile"))
+                : context.set_unranked(0, data.element);
   }
   if (!repeats) return context.set_tensor(0, data.element, context.fresh_dims(data.rank(), "tile"));
   if (repeats->size() != data.rank()) {
@@ -241,7 +255,8 @@ void infer_tile(InferContext& context) {
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < data.rank(); ++i) {
     const Dim& repeat = (*repeats)[i];
-    if (repeat.is_constant() && repeat.constant() < 0) fail(ErrorCode::kInvalidModel, "repeats has {}", repeat.constant());
+    if (repeat.is_constant() && repeat.constant() < 0)
+      fail(ErrorCode::kInvalidModel, "repeats has {}", repeat.constant());
     dims.push_back(data.dims[i] * repeat);
   }
   context.set_tensor(0, data.element, std::move(dims));
@@ -249,7 +264,8 @@ void infer_tile(InferContext& context) {
 
 void infer_trilu(InferContext& context) {
   const ValueType& data = context.tensor(0);
-  if (data.has_rank && data.rank() < 2) fail(ErrorCode::kInvalidModel, "Trilu needs rank 2 or more, found {}", data.to_string());
+  if (data.has_rank && data.rank() < 2)
+    fail(ErrorCode::kInvalidModel, "Trilu needs rank 2 or more, found {}", data.to_string());
   context.set_like(0, 0);
 }
 
@@ -285,11 +301,15 @@ void infer_space_to_depth(InferContext& context) {
 void infer_reverse_sequence(InferContext& context) {
   const ValueType& data = context.tensor(0);
   context.require_rank(1, 1);
-  const std::int64_t time = context.attributes().get_int("time_axis", 0), batch = context.attributes().get_int("batch_axis", 1);
-  context.require((time == 0 && batch == 1) || (time == 1 && batch == 0), "time_axis and batch_axis must be 0 and 1 or 1 and 0");
+  const std::int64_t time = context.attributes().get_int("time_axis", 0),
+                     batch = context.attributes().get_int("batch_axis", 1);
+  context.require((time == 0 && batch == 1) || (time == 1 && batch == 0),
+                  "time_axis and batch_axis must be 0 and 1 or 1 and 0");
   if (data.has_rank) {
-    if (data.rank() < 2) fail(ErrorCode::kInvalidModel, "ReverseSequence needs rank 2 or more, found {}", data.to_string());
-    if (context.has_rank(1)) context.same(context.dim(1, 0), data.dims[static_cast<std::size_t>(batch)], "sequence_lens and the batch");
+    if (data.rank() < 2)
+      fail(ErrorCode::kInvalidModel, "ReverseSequence needs rank 2 or more, found {}", data.to_string());
+    if (context.has_rank(1))
+      context.same(context.dim(1, 0), data.dims[static_cast<std::size_t>(batch)], "sequence_lens and the batch");
   }
   context.set_like(0, 0);
 }
@@ -307,7 +327,8 @@ void infer_center_crop_pad(InferContext& context) {
   std::vector<Dim> dims = data.dims;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Dim wanted = shape ? (*shape)[i] : context.fresh("crop");
-    if (wanted.is_constant() && wanted.constant() < 0) fail(ErrorCode::kInvalidModel, "shape has {}", wanted.constant());
+    if (wanted.is_constant() && wanted.constant() < 0)
+      fail(ErrorCode::kInvalidModel, "shape has {}", wanted.constant());
     dims[context.axis(axes[i], data.rank())] = wanted;
   }
   context.set_tensor(0, data.element, std::move(dims));

@@ -33,6 +33,7 @@ OpTable build_table() {
   add_signal_ops(table);
   add_loss_ops(table);
   add_ml_ops(table);
+  add_microsoft_ops(table);
   add_internal_ops(table);
   std::sort(table.begin(), table.end(), [](const OpDef& a, const OpDef& b) { return key(a) < key(b); });
   const auto twice = std::adjacent_find(table.begin(), table.end(), [](const OpDef& a, const OpDef& b) { return key(a) == key(b); });

@@ -40,6 +40,7 @@ void add_random_ops(OpTable& table);         // random.cc: Random*, Bernoulli, M
 void add_signal_ops(OpTable& table);         // signal.cc: DFT, STFT, windows, MelWeightMatrix
 void add_loss_ops(OpTable& table);           // loss.cc: losses, training optimizers, Gradient
 void add_ml_ops(OpTable& table);             // ml.cc: ai.onnx.ml
+void add_microsoft_ops(OpTable& table);      // microsoft.cc: com.microsoft
 void add_internal_ops(OpTable& table);       // internal/internal.cc: ai.sardonyx
 
 }  // namespace sardonyx::ops

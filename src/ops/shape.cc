@@ -22,9 +22,11 @@ void infer_shape(InferContext& context) {
   const ValueType& data = context.tensor(0);
   if (!data.has_rank) return context.set_tensor(0, ElementType::kInt64, {context.fresh("rank")});
   const std::size_t start = clamp_axis(context.attributes().get_int("start", 0), data.rank());
-  const std::size_t end = std::max(start, clamp_axis(context.attributes().get_int("end", static_cast<std::int64_t>(data.rank())), data.rank()));
+  const std::size_t end = std::max(
+      start, clamp_axis(context.attributes().get_int("end", static_cast<std::int64_t>(data.rank())), data.rank()));
   context.set_tensor(0, ElementType::kInt64, {static_cast<std::int64_t>(end - start)});
-  context.set_values(0, {data.dims.begin() + static_cast<std::ptrdiff_t>(start), data.dims.begin() + static_cast<std::ptrdiff_t>(end)});
+  context.set_values(0, {data.dims.begin() + static_cast<std::ptrdiff_t>(start),
+                         data.dims.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
 void infer_size(InferContext& context) {
@@ -57,12 +59,14 @@ Requested read_request(InferContext& context, const std::vector<Dim>& wanted) {
       out.dims.emplace_back(-1);
     } else if (wanted[i].is(0) && !allow_zero) {
       if (context.has_rank(0) && i >= context.rank(0)) {
-        fail(ErrorCode::kInvalidModel, "the requested shape copies dimension {}, but the data has rank {}", i, context.rank(0));
+        fail(ErrorCode::kInvalidModel, "the requested shape copies dimension {}, but the data has rank {}", i,
+             context.rank(0));
       }
       out.dims.push_back(context.has_rank(0) ? context.dim(0, i) : context.fresh("dim"));
     } else {
       if (wanted[i].is_constant() && wanted[i].constant() < 0) {
-        fail(ErrorCode::kInvalidModel, "the requested shape has dimension {}; only -1 may be negative", wanted[i].constant());
+        fail(ErrorCode::kInvalidModel, "the requested shape has dimension {}; only -1 may be negative",
+             wanted[i].constant());
       }
       out.dims.push_back(wanted[i]);
     }
@@ -159,7 +163,8 @@ void infer_expand(InferContext& context) {
   if (!data.has_rank || (!shape && !rank)) return context.set_unranked(0, data.element);
   if (!shape) return context.set_tensor(0, data.element, context.fresh_dims(std::max(*rank, data.rank()), "expand"));
   for (const Dim& dim : *shape) {
-    if (dim.is_constant() && dim.constant() < 0) fail(ErrorCode::kInvalidModel, "the shape has a dimension of {}", dim.constant());
+    if (dim.is_constant() && dim.constant() < 0)
+      fail(ErrorCode::kInvalidModel, "the shape has a dimension of {}", dim.constant());
   }
   std::vector<Dim> dims = context.broadcast(data.dims, *shape);
   const bool fits = dims.size() <= 1 && (dims.empty() || dims[0].is_constant());
@@ -189,7 +194,8 @@ Dim float_range_length(InferContext& context) {
   if (delta && *delta == 0) fail(ErrorCode::kInvalidModel, "delta is 0: the range would never end");
   if (!start || !limit || !delta) return context.fresh("range");
   const double count = std::max(std::ceil((*limit - *start) / *delta), 0.0);
-  if (!(count < 1e15)) fail(ErrorCode::kInvalidModel, "a range from {} to {} by {} has no usable length", *start, *limit, *delta);
+  if (!(count < 1e15))
+    fail(ErrorCode::kInvalidModel, "a range from {} to {} by {} has no usable length", *start, *limit, *delta);
   return static_cast<std::int64_t>(count);
 }
 
@@ -230,7 +236,8 @@ void infer_constant_of_shape(InferContext& context) {
     return rank ? context.set_tensor(0, element, context.fresh_dims(*rank, "shape")) : context.set_unranked(0, element);
   }
   for (const Dim& dim : *shape) {
-    if (dim.is_constant() && dim.constant() < 0) fail(ErrorCode::kInvalidModel, "the shape has a dimension of {}", dim.constant());
+    if (dim.is_constant() && dim.constant() < 0)
+      fail(ErrorCode::kInvalidModel, "the shape has a dimension of {}", dim.constant());
   }
   context.set_tensor(0, element, *shape);
   if (!value || !is_integer(element) || is_sub_byte(element) || shape->size() > 1) return;
@@ -248,7 +255,8 @@ void infer_identity(InferContext& context) {
 
 void infer_eye_like(InferContext& context) {
   context.require_rank(0, 2);
-  const std::int64_t dtype = context.attributes().get_int("dtype", static_cast<std::int64_t>(context.tensor(0).element));
+  const std::int64_t dtype =
+      context.attributes().get_int("dtype", static_cast<std::int64_t>(context.tensor(0).element));
   context.require(is_element_type(dtype), "attribute 'dtype' is not an element type: " + std::to_string(dtype));
   if (!context.has_rank(0)) return context.set_tensor(0, static_cast<ElementType>(dtype), context.fresh_dims(2, "eye"));
   context.set_like(0, 0, static_cast<ElementType>(dtype));
@@ -273,9 +281,11 @@ void infer_constant(InferContext& context) {
     return context.set_values(0, {ints->begin(), ints->end()});
   }
   if (attributes.has("value_float")) return context.set_tensor(0, ElementType::kFloat32, {});
-  if (const auto* floats = attributes.floats("value_floats")) return context.set_tensor(0, ElementType::kFloat32, size_of(*floats));
+  if (const auto* floats = attributes.floats("value_floats"))
+    return context.set_tensor(0, ElementType::kFloat32, size_of(*floats));
   if (attributes.has("value_string")) return context.set_tensor(0, ElementType::kString, {});
-  if (const auto* strings = attributes.strings("value_strings")) return context.set_tensor(0, ElementType::kString, size_of(*strings));
+  if (const auto* strings = attributes.strings("value_strings"))
+    return context.set_tensor(0, ElementType::kString, size_of(*strings));
   if (const graph::Attribute* sparse = attributes.find("sparse_value")) {
     const auto* tensor = std::get_if<graph::SparseTensor>(sparse);
     context.require(tensor != nullptr, "attribute 'sparse_value' must be a sparse tensor");

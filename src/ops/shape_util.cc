@@ -46,6 +46,8 @@ std::optional<std::vector<std::size_t>> axes_input(const InferContext& context, 
   return axes;
 }
 
-bool tracks_values(const ValueType& type) { return type.is_tensor() && type.has_rank && type.rank() <= 1 && is_integer(type.element); }
+bool tracks_values(const ValueType& type) {
+  return type.is_tensor() && type.has_rank && type.rank() <= 1 && is_integer(type.element);
+}
 
 }  // namespace sardonyx::ops

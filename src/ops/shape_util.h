@@ -12,8 +12,8 @@ namespace sardonyx::ops {
 Dim product(const std::vector<Dim>& dims, std::size_t from, std::size_t to);
 Dim product(const std::vector<Dim>& dims);
 
-/// a's elements divided among b's other factors: product(a) / product(b), with equal factors cancelled first so that sums of
-/// symbols divide too. The quotient of an empty product is exact.
+/// a's elements divided among b's other factors: product(a) / product(b), with equal factors cancelled first so that
+/// sums of symbols divide too. The quotient of an empty product is exact.
 Dim quotient(std::vector<Dim> a, std::vector<Dim> b);
 
 /// The single length of a rank-1 input, where it is a plain number.

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/cpu_info.h"
+#include "kernels/gemm/gemm_kernel.h"
 #include "kernels/math/elementwise.h"
-#include "kernels/gemm/gemm_table.h"
 #include "kernels/simd/dispatch.h"
 
 namespace sardonyx::kernels {
@@ -27,7 +27,7 @@ std::size_t vectors_of_panel(const GemmKernel& kernel, std::size_t n, std::size_
   return divide_up(columns, kLanes);
 }
 
-void pack_panel(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t columns,
+void pack_panel(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t columns,
                 std::size_t width, float* out) {
   if (n_stride == 1) {
     for (std::size_t i = 0; i < k; ++i) {
@@ -37,6 +37,7 @@ void pack_panel(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride
     }
     return;
   }
+  if (k_stride == 1) return kernel.pack_transposed(b, n_stride, k, columns, width, out);
   constexpr std::size_t kBlock = 16;  // one cache line of every column at a time
   for (std::size_t begin = 0; begin < k; begin += kBlock) {
     const std::size_t end = std::min(k, begin + kBlock);
@@ -56,7 +57,7 @@ void pack_panels(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_stri
   parallel.parallel_for(divide_up(n, width), chunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t panel = begin; panel < end; ++panel) {
       const std::size_t first = panel * width;
-      pack_panel(b + static_cast<std::ptrdiff_t>(first) * n_stride, k_stride, n_stride, k, std::min(width, n - first),
+      pack_panel(kernel, b + static_cast<std::ptrdiff_t>(first) * n_stride, k_stride, n_stride, k, std::min(width, n - first),
                  kLanes * vectors_of_panel(kernel, n, panel), out + first * k);
     }
   });
@@ -226,6 +227,8 @@ void gemm_one_column(std::size_t m, const GemmA& a, const PackedB& b, float* c, 
 }
 
 }  // namespace
+
+const GemmKernel& active_gemm_kernel() { return kGemmKernelVariants.get(); }
 
 const char* packed_b_format() { return kGemmKernelVariants.get().panel_vectors == 2 ? "gemm_b32_v1" : "gemm_b16_v1"; }
 

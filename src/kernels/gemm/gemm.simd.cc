@@ -140,6 +140,29 @@ float dot(const float* a, const float* b, size_t n) {
   return total;
 }
 
+void pack_transposed(const float* b, ptrdiff_t n_stride, size_t k, size_t columns, size_t width, float* out) {
+  for (size_t j = 0; j < width; j += kLanes) {
+    for (size_t i = 0; i < k; i += kLanes) {
+      const size_t count = k - i < kLanes ? k - i : kLanes;
+      F32x16 block[kLanes];
+#pragma GCC unroll 16
+      for (size_t l = 0; l < kLanes; ++l) {
+        block[l] = zero();
+        if (j + l >= columns) continue;
+        const float* column = b + static_cast<ptrdiff_t>(j + l) * n_stride + i;
+        block[l] = count == kLanes ? load(column) : load_partial(column, count);
+      }
+      transpose(block);
+      if (count == kLanes) {
+#pragma GCC unroll 16
+        for (size_t l = 0; l < kLanes; ++l) store(out + (i + l) * width + j, block[l]);
+      } else {
+        for (size_t l = 0; l < count; ++l) store(out + (i + l) * width + j, block[l]);
+      }
+    }
+  }
+}
+
 template <int kRows, int kVectors>
 constexpr void fill(GemmKernel& kernel) {
   kernel.tile[kRows - 1][kVectors - 1][0] = run_tile<kRows, kVectors, false>;
@@ -154,6 +177,7 @@ constexpr GemmKernel make_kernel() {
   kernel.max_rows = kMaxRows;
   kernel.panel_vectors = kPanelVectors;
   kernel.dot = dot;
+  kernel.pack_transposed = pack_transposed;
   fill<kMaxRows, kPanelVectors>(kernel);
   return kernel;
 }

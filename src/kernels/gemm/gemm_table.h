@@ -44,6 +44,8 @@ struct GemmKernel {
   GemmTileFunction tile[kGemmMaxRows][2][2];
   /// Sum of a[i] b[i] by the lane rule of reduce/reduce.h, with fused multiply-adds.
   float (*dot)(const float* a, const float* b, size_t n);
+  /// A panel from columns that are contiguous along k: out[i * width + j] = b[j * n_stride + i], 0 for j >= columns.
+  void (*pack_transposed)(const float* b, ptrdiff_t n_stride, size_t k, size_t columns, size_t width, float* out);
 };
 
 }  // namespace sardonyx::kernels

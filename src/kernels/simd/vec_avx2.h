@@ -163,6 +163,47 @@ SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 8), _mm256_cvtps_ph(a.hi, kMode));
 }
 
+SARDONYX_INLINE void transpose_8x8(__m256 (&r)[8]) {
+  __m256 t[8], u[8];
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+#pragma GCC unroll 2
+  for (int g = 0; g < 8; g += 4) {
+    u[g] = _mm256_shuffle_ps(t[g], t[g + 2], 0x44);
+    u[g + 1] = _mm256_shuffle_ps(t[g], t[g + 2], 0xee);
+    u[g + 2] = _mm256_shuffle_ps(t[g + 1], t[g + 3], 0x44);
+    u[g + 3] = _mm256_shuffle_ps(t[g + 1], t[g + 3], 0xee);
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {
+    r[c] = _mm256_permute2f128_ps(u[c], u[c + 4], 0x20);
+    r[c + 4] = _mm256_permute2f128_ps(u[c], u[c + 4], 0x31);
+  }
+}
+/// Rows become columns.
+SARDONYX_INLINE void transpose(F32x16 (&r)[16]) {
+  __m256 a[8], b[8], c[8], d[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    a[i] = r[i].lo;
+    b[i] = r[i].hi;
+    c[i] = r[i + 8].lo;
+    d[i] = r[i + 8].hi;
+  }
+  transpose_8x8(a);
+  transpose_8x8(b);
+  transpose_8x8(c);
+  transpose_8x8(d);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    r[i] = {a[i], c[i]};
+    r[i + 8] = {b[i], d[i]};
+  }
+}
+
 // Lanes l and l + 8, then l + 4, l + 2, l + 1.
 SARDONYX_INLINE float reduce_add(F32x16 a) {
   const __m256 f8 = _mm256_add_ps(a.lo, a.hi);

@@ -101,6 +101,35 @@ SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), half);
 }
 
+/// Rows become columns.
+SARDONYX_INLINE void transpose(F32x16 (&r)[16]) {
+  __m512 t[16];
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_ps(r[i].v, r[i + 1].v);
+    t[i + 1] = _mm512_unpackhi_ps(r[i].v, r[i + 1].v);
+  }
+  __m512 u[16];  // u[4 g + c]: column c of each block of four, rows 4 g to 4 g + 3
+#pragma GCC unroll 4
+  for (int g = 0; g < 16; g += 4) {
+    const __m512d a = _mm512_castps_pd(t[g]), b = _mm512_castps_pd(t[g + 1]);
+    const __m512d c = _mm512_castps_pd(t[g + 2]), d = _mm512_castps_pd(t[g + 3]);
+    u[g] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
+    u[g + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
+    u[g + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));
+    u[g + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < 4; ++c) {  // columns c, c + 4, c + 8, c + 12 lie in the four blocks of u[c], u[4 + c], ...
+    const __m512 low01 = _mm512_shuffle_f32x4(u[c], u[4 + c], 0x44), high01 = _mm512_shuffle_f32x4(u[c], u[4 + c], 0xee);
+    const __m512 low23 = _mm512_shuffle_f32x4(u[8 + c], u[12 + c], 0x44), high23 = _mm512_shuffle_f32x4(u[8 + c], u[12 + c], 0xee);
+    r[c].v = _mm512_shuffle_f32x4(low01, low23, 0x88);
+    r[c + 4].v = _mm512_shuffle_f32x4(low01, low23, 0xdd);
+    r[c + 8].v = _mm512_shuffle_f32x4(high01, high23, 0x88);
+    r[c + 12].v = _mm512_shuffle_f32x4(high01, high23, 0xdd);
+  }
+}
+
 // Lanes l and l + 8, then l + 4, l + 2, l + 1.
 SARDONYX_INLINE float reduce_add(F32x16 a) {
   const __m256 f8 = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));

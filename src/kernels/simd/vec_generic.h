@@ -198,6 +198,17 @@ SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
   store_narrow(p, sign | select(magnitude > set1_int(0x7f800000), nan, code));
 }
 
+/// Rows become columns.
+SARDONYX_INLINE void transpose(F32x16 (&r)[16]) {
+  for (int i = 0; i < 16; ++i) {
+    for (int j = 0; j < i; ++j) {
+      const float swapped = r[i].v[j];
+      r[i].v[j] = r[j].v[i];
+      r[j].v[i] = swapped;
+    }
+  }
+}
+
 // Lanes l and l + 8, then l + 4, l + 2, l + 1.
 SARDONYX_INLINE float reduce_add(F32x16 a) {
   for (int half = 8; half > 0; half /= 2) {

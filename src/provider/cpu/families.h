@@ -19,4 +19,11 @@ void add_arg_reduce_kernels(KernelTable& table);  // ops/arg_reduce.cc: ArgMax, 
 void add_cumulative_kernels(KernelTable& table);  // ops/cumulative.cc: CumSum, CumProd
 void add_top_k_kernels(KernelTable& table);       // ops/top_k.cc
 
+// linalg
+void add_mat_mul_kernels(KernelTable& table);          // ops/mat_mul.cc
+void add_gemm_kernels(KernelTable& table);             // ops/gemm.cc
+void add_integer_mat_mul_kernels(KernelTable& table);  // ops/integer_mat_mul.cc: MatMulInteger, QLinearMatMul
+void add_einsum_kernels(KernelTable& table);           // ops/einsum.cc
+void add_det_kernels(KernelTable& table);              // ops/det.cc
+
 }  // namespace sardonyx::provider::cpu

@@ -31,6 +31,7 @@ KernelTable build_table() {
   add_signal_kernels(table);
   add_loss_kernels(table);
   add_ml_kernels(table);
+  add_microsoft_kernels(table);
   add_internal_kernels(table);
   std::sort(table.begin(), table.end(), [](const KernelEntry& a, const KernelEntry& b) { return key(a) < key(b); });
   return table;

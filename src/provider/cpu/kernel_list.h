@@ -58,6 +58,7 @@ void add_random_kernels(KernelTable& table);
 void add_signal_kernels(KernelTable& table);
 void add_loss_kernels(KernelTable& table);
 void add_ml_kernels(KernelTable& table);
+void add_microsoft_kernels(KernelTable& table);
 void add_internal_kernels(KernelTable& table);
 
 }  // namespace sardonyx::provider::cpu

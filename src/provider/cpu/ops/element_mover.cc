@@ -30,7 +30,8 @@ void ElementMover::run(RunContext& context) const {
 
   auto* next = reinterpret_cast<std::uint8_t*>(context.workspace());
   std::vector<Slot> slots(context.inputs.size() + context.outputs.size());
-  std::vector<Slot*> inputs(context.inputs.begin(), context.inputs.end()), outputs(context.outputs.begin(), context.outputs.end());
+  std::vector<Slot*> inputs(context.inputs.begin(), context.inputs.end()),
+      outputs(context.outputs.begin(), context.outputs.end());
   const auto widen = [&](Slot*& slot, Slot& wide) {
     if (!is_packed(slot)) return;
     wide.is_tensor = true;
@@ -49,7 +50,8 @@ void ElementMover::run(RunContext& context) const {
   inner.workspace_memory = {};
   move(inner);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i] != context.outputs[i]) pack_elements(outputs[i]->view.data<std::uint8_t>(), context.outputs[i]->view);
+    if (outputs[i] != context.outputs[i])
+      pack_elements(outputs[i]->view.data<std::uint8_t>(), context.outputs[i]->view);
   }
 }
 
@@ -58,7 +60,8 @@ void unpack_elements(const TensorView& packed, std::uint8_t* bytes) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(packed.bytes());
   const std::size_t per_byte = static_cast<std::size_t>(8 / bits), n = static_cast<std::size_t>(packed.num_elements());
   for (std::size_t i = 0; i < n; ++i) {
-    bytes[i] = static_cast<std::uint8_t>(data[i / per_byte] >> (i % per_byte * static_cast<std::size_t>(bits)) & ((1 << bits) - 1));
+    bytes[i] = static_cast<std::uint8_t>(data[i / per_byte] >> (i % per_byte * static_cast<std::size_t>(bits)) &
+                                         ((1 << bits) - 1));
   }
 }
 
@@ -92,7 +95,8 @@ std::int64_t read_int(const TensorView& tensor) {
 
 std::size_t normalized_axis(std::int64_t value, std::size_t rank) {
   const auto n = static_cast<std::int64_t>(rank);
-  if (value < -n || value >= n) fail(ErrorCode::kInvalidArgument, "axis {} is outside a tensor of rank {}", value, rank);
+  if (value < -n || value >= n)
+    fail(ErrorCode::kInvalidArgument, "axis {} is outside a tensor of rank {}", value, rank);
   return static_cast<std::size_t>(value < 0 ? value + n : value);
 }
 

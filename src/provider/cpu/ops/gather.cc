@@ -13,8 +13,10 @@ namespace {
 
 /// Copies `count` blocks of `block` elements; source(i) says where block i starts.
 template <typename T, typename Source>
-void copy_blocks(const T* in, T* out, std::int64_t count, std::int64_t block, const Parallel& parallel, Source&& source) {
-  const auto chunk = std::max<std::size_t>(1, kElementChunk / static_cast<std::size_t>(std::max<std::int64_t>(1, block)));
+void copy_blocks(const T* in, T* out, std::int64_t count, std::int64_t block, const Parallel& parallel,
+                 Source&& source) {
+  const auto chunk =
+      std::max<std::size_t>(1, kElementChunk / static_cast<std::size_t>(std::max<std::int64_t>(1, block)));
   parallel.parallel_for(static_cast<std::size_t>(count), chunk, [&](std::size_t begin, std::size_t end) {
     for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
       const T* from = in + source(i);
@@ -46,7 +48,8 @@ class GatherKernel final : public ElementMover {
       const Index* index = indices.data<Index>();
       if (block == 0 || outer == 0) return check(index, count, size);
       dispatch_width(data.type, "Gather", [&]<typename T>() {
-        copy_blocks(static_cast<const T*>(data.data_ptr), static_cast<T*>(out.data_ptr), outer * count, block, context.parallel,
+        copy_blocks(static_cast<const T*>(data.data_ptr), static_cast<T*>(out.data_ptr), outer * count, block,
+                    context.parallel,
                     [&](std::int64_t i) { return (i / count * size + checked_index(index[i % count], size)) * block; });
       });
     });
@@ -71,7 +74,8 @@ class GatherElementsKernel final : public ElementMover {
     if (shape.num_elements() == 0) return;
     for (std::size_t i = 0; i < rank; ++i) {
       if (i != axis && shape[i] > data.shape[i]) {
-        fail(ErrorCode::kInvalidArgument, "indices of shape {} reach outside data of shape {}", shape.to_string(), data.shape.to_string());
+        fail(ErrorCode::kInvalidArgument, "indices of shape {} reach outside data of shape {}", shape.to_string(),
+             data.shape.to_string());
       }
     }
     const std::int64_t width = shape[rank - 1], size = data.shape[axis];
@@ -82,16 +86,18 @@ class GatherElementsKernel final : public ElementMover {
         const T* in = static_cast<const T*>(data.data_ptr);
         T* to = static_cast<T*>(out.data_ptr);
         const Index* index = indices.data<Index>();
-        context.parallel.parallel_for(static_cast<std::size_t>(shape.product(0, rank - 1)), chunk, [&](std::size_t begin, std::size_t end) {
-          for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
-            std::int64_t base = 0, rest = row;
-            for (std::size_t i = rank - 1; i-- > 0; rest /= shape[i]) base += i == axis ? 0 : rest % shape[i] * strides[i];
-            for (std::int64_t c = 0; c < width; ++c) {
-              const std::int64_t at = row * width + c;
-              to[at] = in[base + c * column_step + checked_index(index[at], size) * strides[axis]];
-            }
-          }
-        });
+        context.parallel.parallel_for(
+            static_cast<std::size_t>(shape.product(0, rank - 1)), chunk, [&](std::size_t begin, std::size_t end) {
+              for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+                std::int64_t base = 0, rest = row;
+                for (std::size_t i = rank - 1; i-- > 0; rest /= shape[i])
+                  base += i == axis ? 0 : rest % shape[i] * strides[i];
+                for (std::int64_t c = 0; c < width; ++c) {
+                  const std::int64_t at = row * width + c;
+                  to[at] = in[base + c * column_step + checked_index(index[at], size) * strides[axis]];
+                }
+              }
+            });
       });
     });
   }
@@ -103,7 +109,8 @@ class GatherElementsKernel final : public ElementMover {
 /// Slices named by tuples of indices.
 class GatherNDKernel final : public ElementMover {
  public:
-  explicit GatherNDKernel(const NodeDesc& node) : batch_dims_(static_cast<std::size_t>(node.attributes->get_int("batch_dims", 0))) {}
+  explicit GatherNDKernel(const NodeDesc& node)
+      : batch_dims_(static_cast<std::size_t>(node.attributes->get_int("batch_dims", 0))) {}
   void move(RunContext& context) const override {
     const TensorView &data = context.input(0), &indices = context.input(1), &out = context.output(0);
     const auto depth = static_cast<std::size_t>(indices.shape[indices.shape.rank() - 1]);
@@ -117,12 +124,14 @@ class GatherNDKernel final : public ElementMover {
     dispatch(IndexTypes{}, indices.type, "GatherND", [&]<typename Index>() {
       const Index* index = indices.data<Index>();
       dispatch_width(data.type, "GatherND", [&]<typename T>() {
-        copy_blocks(static_cast<const T*>(data.data_ptr), static_cast<T*>(out.data_ptr), tuples, block, context.parallel, [&](std::int64_t i) {
-          std::int64_t at = i / per_batch * batch_step;
-          const Index* tuple = index + i * static_cast<std::int64_t>(depth);
-          for (std::size_t d = 0; d < depth; ++d) at += checked_index(tuple[d], data.shape[batch_dims_ + d]) * strides[batch_dims_ + d];
-          return at;
-        });
+        copy_blocks(static_cast<const T*>(data.data_ptr), static_cast<T*>(out.data_ptr), tuples, block,
+                    context.parallel, [&](std::int64_t i) {
+                      std::int64_t at = i / per_batch * batch_step;
+                      const Index* tuple = index + i * static_cast<std::int64_t>(depth);
+                      for (std::size_t d = 0; d < depth; ++d)
+                        at += checked_index(tuple[d], data.shape[batch_dims_ + d]) * strides[batch_dims_ + d];
+                      return at;
+                    });
       });
     });
   }

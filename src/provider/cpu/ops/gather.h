@@ -12,7 +12,8 @@ using IndexTypes = Types<std::int64_t, std::int32_t>;
 
 /// An index from the front, checked. Negative ones count from the end.
 inline std::int64_t checked_index(std::int64_t index, std::int64_t size) {
-  if (index < -size || index >= size) fail(ErrorCode::kInvalidArgument, "index {} is outside a dimension of {}", index, size);
+  if (index < -size || index >= size)
+    fail(ErrorCode::kInvalidArgument, "index {} is outside a dimension of {}", index, size);
   return index < 0 ? index + size : index;
 }
 

@@ -4,6 +4,7 @@ namespace sardonyx::provider::cpu {
 
 void add_image_kernels(KernelTable& table) {
   add_resize_kernels(table);
+  add_grid_kernels(table);
   add_suppression_kernels(table);
 }
 

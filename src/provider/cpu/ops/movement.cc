@@ -1,3 +1,5 @@
+#include "provider/cpu/ops/movement.h"
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -8,7 +10,6 @@
 #include "provider/cpu/dispatch.h"
 #include "provider/cpu/kernel_list.h"
 #include "provider/cpu/ops/element_mover.h"
-#include "provider/cpu/ops/movement.h"
 #include "provider/cpu/ops/strided_copy.h"
 
 namespace sardonyx::provider::cpu {
@@ -23,7 +24,8 @@ class TransposeKernel final : public ElementMover {
     const Shape from = dense_strides(in.shape);
     Shape strides;
     strides.resize(rank);
-    for (std::size_t i = 0; i < rank; ++i) strides[i] = from[perm_.empty() ? rank - 1 - i : normalized_axis(perm_[i], rank)];
+    for (std::size_t i = 0; i < rank; ++i)
+      strides[i] = from[perm_.empty() ? rank - 1 - i : normalized_axis(perm_[i], rank)];
     strided_copy({out.shape, strides, dense_strides(out.shape)}, in.type, in.data_ptr, out.data_ptr, context.parallel);
   }
 
@@ -42,7 +44,8 @@ class ConcatKernel final : public ElementMover {
     for (std::size_t i = 0; i < context.num_inputs(); ++i) {
       const TensorView& in = context.input(i);
       const std::int64_t length = in.shape.product(axis, in.shape.rank());
-      strided_copy({{outer, length}, {length, 1}, {row, 1}, 0, offset}, in.type, in.data_ptr, out.data_ptr, context.parallel);
+      strided_copy({{outer, length}, {length, 1}, {row, 1}, 0, offset}, in.type, in.data_ptr, out.data_ptr,
+                   context.parallel);
       offset += length;
     }
   }
@@ -63,8 +66,10 @@ class SplitKernel final : public ElementMover {
     std::int64_t start = 0;
     for (std::size_t i = 0; i < context.num_outputs(); ++i) {
       const std::int64_t size = i < sizes.rank() ? sizes[i] : -1;
-      if (size < 0 || size > total - start) fail(ErrorCode::kInvalidArgument, "Split's sizes don't add up to the dimension, {}", total);
-      if (context.wants_output(i)) copy_part(context, i, {{outer, size * inner}, {row, 1}, {size * inner, 1}, start * inner, 0});
+      if (size < 0 || size > total - start)
+        fail(ErrorCode::kInvalidArgument, "Split's sizes don't add up to the dimension, {}", total);
+      if (context.wants_output(i))
+        copy_part(context, i, {{outer, size * inner}, {row, 1}, {size * inner, 1}, start * inner, 0});
       start += size;
     }
   }
@@ -75,12 +80,14 @@ class SplitKernel final : public ElementMover {
     const std::int64_t chunk = (total + n - 1) / n;
     Shape sizes;
     sizes.resize(count);
-    for (std::int64_t i = 0; i < n; ++i) sizes[static_cast<std::size_t>(i)] = std::clamp<std::int64_t>(total - i * chunk, 0, chunk);
+    for (std::int64_t i = 0; i < n; ++i)
+      sizes[static_cast<std::size_t>(i)] = std::clamp<std::int64_t>(total - i * chunk, 0, chunk);
     return sizes;
   }
   static void copy_part(const RunContext& context, std::size_t output, const StridedCopy& copy) {
     const TensorView& out = context.output(output);
-    if (out.num_elements() != copy.shape.num_elements()) fail(ErrorCode::kInvalidArgument, "Split's sizes are not those planned for");
+    if (out.num_elements() != copy.shape.num_elements())
+      fail(ErrorCode::kInvalidArgument, "Split's sizes are not those planned for");
     strided_copy(copy, out.type, context.input(0).data_ptr, out.data_ptr, context.parallel);
   }
 
@@ -103,10 +110,12 @@ class SliceKernel final : public ElementMover {
       const AxisRange range = slice_range(in.shape[axis], starts[i], ends[i], context.has_input(4) ? steps[i] : 1);
       lengths[axis] = range.length;
       copy.in_offset += range.start * dense[axis];
-      if (range.length > 1) copy.in_strides[axis] = dense[axis] * range.step;  // else never taken, and a huge step would overflow
+      if (range.length > 1)
+        copy.in_strides[axis] = dense[axis] * range.step;  // else never taken, and a huge step would overflow
     }
     if (!(lengths == out.shape)) {
-      fail(ErrorCode::kInvalidArgument, "Slice gives shape {}, but {} was planned for", lengths.to_string(), out.shape.to_string());
+      fail(ErrorCode::kInvalidArgument, "Slice gives shape {}, but {} was planned for", lengths.to_string(),
+           out.shape.to_string());
     }
     strided_copy(copy, in.type, in.data_ptr, out.data_ptr, context.parallel);
   }
@@ -147,18 +156,19 @@ class TriluKernel final : public ElementMover {
       const T* from = static_cast<const T*>(in.data_ptr);
       T* to = static_cast<T*>(out.data_ptr);
       const auto chunk = std::max<std::size_t>(1, kElementChunk / static_cast<std::size_t>(columns));
-      context.parallel.parallel_for(static_cast<std::size_t>(in.shape.product(0, rank - 1)), chunk, [&](std::size_t begin, std::size_t end) {
-        for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
-          // Columns before `edge` belong to the lower part.
-          const std::int64_t edge = std::clamp<std::int64_t>(r % rows + k + (upper_ ? 0 : 1), 0, columns);
-          const T* row = from + r * columns;
-          T* result = to + r * columns;
-          const std::int64_t keep_begin = upper_ ? edge : 0, keep_end = upper_ ? columns : edge;
-          if (row != result) std::copy(row + keep_begin, row + keep_end, result + keep_begin);
-          std::fill(result, result + keep_begin, T());
-          std::fill(result + keep_end, result + columns, T());
-        }
-      });
+      context.parallel.parallel_for(
+          static_cast<std::size_t>(in.shape.product(0, rank - 1)), chunk, [&](std::size_t begin, std::size_t end) {
+            for (auto r = static_cast<std::int64_t>(begin); r < static_cast<std::int64_t>(end); ++r) {
+              // Columns before `edge` belong to the lower part.
+              const std::int64_t edge = std::clamp<std::int64_t>(r % rows + k + (upper_ ? 0 : 1), 0, columns);
+              const T* row = from + r * columns;
+              T* result = to + r * columns;
+              const std::int64_t keep_begin = upper_ ? edge : 0, keep_end = upper_ ? columns : edge;
+              if (row != result) std::copy(row + keep_begin, row + keep_end, result + keep_begin);
+              std::fill(result, result + keep_begin, T());
+              std::fill(result + keep_end, result + columns, T());
+            }
+          });
     });
   }
 
@@ -184,8 +194,8 @@ class BlockMoveKernel final : public ElementMover {
     const Shape loops{batch, channels, height, block_, width, block_};
     const Shape deep{plane * channels * block_ * block_, channel_step, width, block_column * block_, 1, block_column};
     const Shape wide = dense_strides(loops);
-    strided_copy(to_space_ ? StridedCopy{loops, deep, wide} : StridedCopy{loops, wide, deep}, in.type, in.data_ptr, out.data_ptr,
-                 context.parallel);
+    strided_copy(to_space_ ? StridedCopy{loops, deep, wide} : StridedCopy{loops, wide, deep}, in.type, in.data_ptr,
+                 out.data_ptr, context.parallel);
   }
 
  private:
@@ -204,9 +214,14 @@ class ReverseSequenceKernel final : public ElementMover {
     const std::int64_t* lengths = context.input(1).data<std::int64_t>();
     for (std::int64_t b = 0; b < batch; ++b) {
       const std::int64_t length = lengths[b];
-      if (length < 0 || length > time) fail(ErrorCode::kInvalidArgument, "sequence_lens has {}, but there are {} steps", length, time);
+      if (length < 0 || length > time)
+        fail(ErrorCode::kInvalidArgument, "sequence_lens has {}, but there are {} steps", length, time);
       const auto copy = [&](std::int64_t steps, std::int64_t from, std::int64_t step, std::int64_t to) {
-        strided_copy({{steps, inner}, {step, 1}, {time_step, 1}, b * batch_step + from * time_step, b * batch_step + to * time_step},
+        strided_copy({{steps, inner},
+                      {step, 1},
+                      {time_step, 1},
+                      b * batch_step + from * time_step,
+                      b * batch_step + to * time_step},
                      in.type, in.data_ptr, out.data_ptr, context.parallel);
       };
       if (length > 0) copy(length, length - 1, -time_step, 0);

@@ -22,9 +22,10 @@ PadMode pad_mode(const std::string& mode) {
   fail(ErrorCode::kInvalidModel, "attribute 'mode' must be constant, reflect, edge or wrap, found {}", mode);
 }
 
-/// Copies `in` into `out` shifted by `before` elements on each axis (negative: cropped), and sets what is not covered to `value`
-/// (null: zero, or the empty string).
-void place(const TensorView& in, const TensorView& out, const Shape& before, const void* value, const Parallel& parallel) {
+/// Copies `in` into `out` shifted by `before` elements on each axis (negative: cropped), and sets what is not covered
+/// to `value` (null: zero, or the empty string).
+void place(const TensorView& in, const TensorView& out, const Shape& before, const void* value,
+           const Parallel& parallel) {
   const Shape from = dense_strides(in.shape), to = dense_strides(out.shape);
   StridedCopy copy{out.shape, from, to};
   bool covered = true;
@@ -61,7 +62,8 @@ void repeat(PadMode mode, const TensorView& in, const TensorView& out, const Sha
   const Shape strides = dense_strides(in.shape);
   std::vector<std::vector<std::int64_t>> offsets(rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    for (std::int64_t c = 0; c < out.shape[i]; ++c) offsets[i].push_back(source_index(mode, c - before[i], in.shape[i]) * strides[i]);
+    for (std::int64_t c = 0; c < out.shape[i]; ++c)
+      offsets[i].push_back(source_index(mode, c - before[i], in.shape[i]) * strides[i]);
   }
   const std::int64_t width = out.shape[rank - 1];
   const std::int64_t* last = offsets[rank - 1].data();
@@ -69,13 +71,15 @@ void repeat(PadMode mode, const TensorView& in, const TensorView& out, const Sha
   dispatch_width(in.type, "Pad", [&]<typename T>() {
     const T* from = static_cast<const T*>(in.data_ptr);
     T* to = static_cast<T*>(out.data_ptr);
-    parallel.parallel_for(static_cast<std::size_t>(out.shape.product(0, rank - 1)), chunk, [&](std::size_t begin, std::size_t end) {
-      for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
-        std::int64_t base = 0, rest = row;
-        for (std::size_t i = rank - 1; i-- > 0; rest /= out.shape[i]) base += offsets[i][static_cast<std::size_t>(rest % out.shape[i])];
-        for (std::int64_t c = 0; c < width; ++c) to[row * width + c] = from[base + last[c]];
-      }
-    });
+    parallel.parallel_for(
+        static_cast<std::size_t>(out.shape.product(0, rank - 1)), chunk, [&](std::size_t begin, std::size_t end) {
+          for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+            std::int64_t base = 0, rest = row;
+            for (std::size_t i = rank - 1; i-- > 0; rest /= out.shape[i])
+              base += offsets[i][static_cast<std::size_t>(rest % out.shape[i])];
+            for (std::int64_t c = 0; c < width; ++c) to[row * width + c] = from[base + last[c]];
+          }
+        });
   });
 }
 
@@ -89,15 +93,18 @@ class PadKernel final : public ElementMover {
     const std::size_t rank = in.shape.rank();
     const Shape axes = context.has_input(3) ? read_ints(context.input(3)) : Shape();
     const std::size_t count = context.has_input(3) ? axes.rank() : rank;
-    if (pads.rank() != 2 * count) fail(ErrorCode::kInvalidArgument, "pads must have {} numbers, found {}", 2 * count, pads.rank());
+    if (pads.rank() != 2 * count)
+      fail(ErrorCode::kInvalidArgument, "pads must have {} numbers, found {}", 2 * count, pads.rank());
     Shape before;
     before.resize(rank, 0);
     for (std::size_t i = 0; i < count; ++i) before[context.has_input(3) ? normalized_axis(axes[i], rank) : i] = pads[i];
     if (mode_ == PadMode::kConstant) {
-      const void* value = context.has_input(2) && context.input(2).num_elements() > 0 ? context.input(2).data_ptr : nullptr;
+      const void* value =
+          context.has_input(2) && context.input(2).num_elements() > 0 ? context.input(2).data_ptr : nullptr;
       return place(in, out, before, value, context.parallel);
     }
-    if (in.num_elements() == 0) fail(ErrorCode::kInvalidArgument, "there is nothing to repeat in data of shape {}", in.shape.to_string());
+    if (in.num_elements() == 0)
+      fail(ErrorCode::kInvalidArgument, "there is nothing to repeat in data of shape {}", in.shape.to_string());
     if (rank == 0) return copy_elements(in, out, context.parallel);
     repeat(mode_, in, out, before, context.parallel);
   }

@@ -1,8 +1,4 @@
 #include <algorithm>
-#include <cmath>
-#include <complex>
-#include <cstring>
-#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -10,6 +6,7 @@
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/image.h"
 #include "provider/cpu/ops/resize_plan.h"
+#include "provider/cpu/ops/saturate.h"
 #include "provider/cpu/ops/wide_io.h"
 
 namespace sardonyx::provider::cpu {
@@ -17,23 +14,6 @@ namespace {
 
 using ops::ResizeAttributes;
 using ResizeTypes = NumberTypes;
-
-/// The type that interpolation computes in: wide enough for every value of T.
-template <typename T>
-using Working = std::conditional_t<std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4), double, float>;
-
-/// The nearest value of T, saturating.
-template <typename T, typename W>
-T narrow(W value) {
-  if constexpr (!std::is_integral_v<T>) {
-    return static_cast<T>(value);
-  } else {
-    const W rounded = std::nearbyint(value);
-    if (!(rounded > static_cast<W>(std::numeric_limits<T>::lowest()))) return std::numeric_limits<T>::lowest();
-    if (rounded >= static_cast<W>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(rounded);
-  }
-}
 
 /// Interpolates along one axis of `from`, seen as [outer, in, inner].
 template <typename W>
@@ -171,7 +151,7 @@ class ResizeKernel final : public Kernel {
     }
     if (is_one_of(ResizeTypes{}, x.type)) {
       dispatch(ResizeTypes{}, x.type, "Resize", [&]<typename T>() {
-        copy_nearest<T>(plan, x, y, narrow<T>(static_cast<Working<T>>(extrapolation)), context.parallel);
+        copy_nearest<T>(plan, x, y, saturate_round<T>(static_cast<InterpolationType<T>>(extrapolation)), context.parallel);
       });
     } else {
       dispatch_width(x.type, "Resize", [&]<typename T>() { copy_nearest<T>(plan, x, y, T(), context.parallel); });
@@ -181,7 +161,7 @@ class ResizeKernel final : public Kernel {
   /// One axis after the other between two buffers; the first reads the input and the last writes the output where types allow.
   template <typename T>
   static void interpolate_axes(RunContext& context, const Params& params, const ResizePlan& plan) {
-    using W = Working<T>;
+    using W = InterpolationType<T>;
     const TensorView &x = context.input(0), &y = context.output(0);
     W* buffers[2] = {reinterpret_cast<W*>(context.workspace()),
                      reinterpret_cast<W*>(context.workspace() + align_workspace(params.buffer_elements * sizeof(double)))};
@@ -203,7 +183,7 @@ class ResizeKernel final : public Kernel {
       from = to;
     }
     if constexpr (!std::is_same_v<T, W>) {
-      for (std::int64_t i = 0; i < y.num_elements(); ++i) y.mutable_data<T>()[i] = narrow<T>(from[i]);
+      for (std::int64_t i = 0; i < y.num_elements(); ++i) y.mutable_data<T>()[i] = saturate_round<T>(from[i]);
     }
   }
 

@@ -22,8 +22,8 @@ Reduction parse_reduction(const NodeDesc& node) {
   fail(ErrorCode::kInvalidModel, "attribute 'reduction' must be none, add, mul, max or min, found {}", text);
 }
 
-using ReducibleTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                             std::uint16_t, std::uint32_t, std::uint64_t, bool>;
+using ReducibleTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                             std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool>;
 
 Support supports_scatter(const NodeDesc& node) {
   if (node.attributes->get_string("reduction", "none") == "none") return Support::accept();
@@ -40,7 +40,8 @@ void combine(T& old, const T& update) {
   } else if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
     if constexpr (R == Reduction::kAdd) old = static_cast<T>(static_cast<U>(old) + static_cast<U>(update));
-    if constexpr (R == Reduction::kMul) old = static_cast<T>(static_cast<std::uint64_t>(old) * static_cast<std::uint64_t>(update));
+    if constexpr (R == Reduction::kMul)
+      old = static_cast<T>(static_cast<std::uint64_t>(old) * static_cast<std::uint64_t>(update));
     if constexpr (R == Reduction::kMax) old = std::max(old, update);
     if constexpr (R == Reduction::kMin) old = std::min(old, update);
   } else {
@@ -56,7 +57,8 @@ void combine(T& old, const T& update) {
 /// Calls fn.template operator()<T, R>(): elements by width where they are only moved, by type where they are combined.
 template <typename Fn>
 void dispatch_reduction(Reduction reduction, ElementType type, std::string_view op, Fn&& fn) {
-  if (reduction == Reduction::kNone) return dispatch_width(type, op, [&]<typename T>() { fn.template operator()<T, Reduction::kNone>(); });
+  if (reduction == Reduction::kNone)
+    return dispatch_width(type, op, [&]<typename T>() { fn.template operator()<T, Reduction::kNone>(); });
   dispatch(ReducibleTypes{}, type, op, [&]<typename T>() {
     switch (reduction) {
       case Reduction::kAdd: return fn.template operator()<T, Reduction::kAdd>();
@@ -74,13 +76,15 @@ class ScatterElementsKernel final : public ElementMover {
   explicit ScatterElementsKernel(const NodeDesc& node)
       : axis_(node.attributes->get_int("axis", 0)), reduction_(parse_reduction(node)) {}
   void move(RunContext& context) const override {
-    const TensorView &data = context.input(0), &indices = context.input(1), &updates = context.input(2), &out = context.output(0);
+    const TensorView &data = context.input(0), &indices = context.input(1), &updates = context.input(2),
+                     &out = context.output(0);
     copy_elements(data, out, context.parallel);
     const std::size_t rank = data.shape.rank(), axis = normalized_axis(axis_, rank);
     const Shape &shape = indices.shape, strides = dense_strides(data.shape);
     for (std::size_t i = 0; i < rank; ++i) {
       if (i != axis && shape[i] > data.shape[i]) {
-        fail(ErrorCode::kInvalidArgument, "indices of shape {} reach outside data of shape {}", shape.to_string(), data.shape.to_string());
+        fail(ErrorCode::kInvalidArgument, "indices of shape {} reach outside data of shape {}", shape.to_string(),
+             data.shape.to_string());
       }
     }
     dispatch(IndexTypes{}, indices.type, "ScatterElements", [&]<typename Index>() {
@@ -92,7 +96,8 @@ class ScatterElementsKernel final : public ElementMover {
 
  private:
   template <typename Index, typename T, Reduction R>
-  static void scatter(const TensorView& indices, const TensorView& updates, const TensorView& out, std::size_t axis, const Shape& strides) {
+  static void scatter(const TensorView& indices, const TensorView& updates, const TensorView& out, std::size_t axis,
+                      const Shape& strides) {
     const Index* index = indices.data<Index>();
     const T* from = static_cast<const T*>(updates.data_ptr);
     T* to = static_cast<T*>(out.data_ptr);
@@ -114,7 +119,8 @@ class ScatterNDKernel final : public ElementMover {
  public:
   explicit ScatterNDKernel(const NodeDesc& node) : reduction_(parse_reduction(node)) {}
   void move(RunContext& context) const override {
-    const TensorView &data = context.input(0), &indices = context.input(1), &updates = context.input(2), &out = context.output(0);
+    const TensorView &data = context.input(0), &indices = context.input(1), &updates = context.input(2),
+                     &out = context.output(0);
     copy_elements(data, out, context.parallel);
     const auto depth = static_cast<std::size_t>(indices.shape[indices.shape.rank() - 1]);
     const std::int64_t tuples = indices.shape.product(0, indices.shape.rank() - 1);
@@ -143,7 +149,8 @@ class TensorScatterKernel final : public ElementMover {
  public:
   explicit TensorScatterKernel(const NodeDesc& node) : axis_(node.attributes->get_int("axis", -2)) {
     const std::string mode = node.attributes->get_string("mode", "linear");
-    if (mode != "linear" && mode != "circular") fail(ErrorCode::kInvalidModel, "attribute 'mode' must be linear or circular, found {}", mode);
+    if (mode != "linear" && mode != "circular")
+      fail(ErrorCode::kInvalidModel, "attribute 'mode' must be linear or circular, found {}", mode);
     circular_ = mode == "circular";
   }
   void move(RunContext& context) const override {
@@ -153,19 +160,26 @@ class TensorScatterKernel final : public ElementMover {
     const std::int64_t length = cache.shape[axis], steps = update.shape[axis], batch = cache.shape[0];
     const std::int64_t block = cache.shape.product(axis + 1, cache.shape.rank()), outer = cache.shape.product(1, axis);
     const std::int64_t* at = context.has_input(2) ? context.input(2).data<std::int64_t>() : nullptr;
-    if (at && context.input(2).num_elements() != batch) fail(ErrorCode::kInvalidArgument, "write_indices must have {} numbers", batch);
-    if (steps > length) fail(ErrorCode::kInvalidArgument, "the update has {} steps, but the cache holds {}", steps, length);
+    if (at && context.input(2).num_elements() != batch)
+      fail(ErrorCode::kInvalidArgument, "write_indices must have {} numbers", batch);
+    if (steps > length)
+      fail(ErrorCode::kInvalidArgument, "the update has {} steps, but the cache holds {}", steps, length);
     if (length == 0) return;
     for (std::int64_t b = 0; b < batch; ++b) {
       std::int64_t first = at ? at[b] : 0;
       if (circular_) first = (first % length + length) % length;
       if (first < 0 || (!circular_ && first > length - steps)) {
-        fail(ErrorCode::kInvalidArgument, "write index {} leaves no room for {} steps in a cache of {}", first, steps, length);
+        fail(ErrorCode::kInvalidArgument, "write index {} leaves no room for {} steps in a cache of {}", first, steps,
+             length);
       }
       const std::int64_t straight = std::min(steps, length - first);
       const auto write = [&](std::int64_t count, std::int64_t from, std::int64_t to) {
-        strided_copy({{outer, count * block}, {steps * block, 1}, {length * block, 1}, (b * outer * steps + from) * block,
-                      (b * outer * length + to) * block}, out.type, update.data_ptr, out.data_ptr, context.parallel);
+        strided_copy({{outer, count * block},
+                      {steps * block, 1},
+                      {length * block, 1},
+                      (b * outer * steps + from) * block,
+                      (b * outer * length + to) * block},
+                     out.type, update.data_ptr, out.data_ptr, context.parallel);
       };
       write(straight, 0, first);
       if (straight < steps) write(steps - straight, straight, 0);

@@ -9,13 +9,15 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// Depth is taken from the output, whose shape inference computed. An index outside [-depth, depth) gives a row without a "on".
+/// Depth is taken from the output, whose shape inference computed. An index outside [-depth, depth) gives a row without
+/// a "on".
 class OneHotKernel final : public ElementMover {
  public:
   explicit OneHotKernel(const NodeDesc& node) : axis_(node.attributes->get_int("axis", -1)) {}
   void move(RunContext& context) const override {
     const TensorView &indices = context.input(0), &values = context.input(2), &out = context.output(0);
-    if (values.num_elements() != 2) fail(ErrorCode::kInvalidArgument, "values must be [off, on], found {} values", values.num_elements());
+    if (values.num_elements() != 2)
+      fail(ErrorCode::kInvalidArgument, "values must be [off, on], found {} values", values.num_elements());
     const std::size_t axis = normalized_axis(axis_, out.shape.rank());
     const std::int64_t depth = out.shape[axis], inner = out.shape.product(axis + 1, out.shape.rank());
     dispatch_width(out.type, "OneHot", [&]<typename T>() {
@@ -79,8 +81,9 @@ class NonZeroKernel final : public Kernel {
   }
 
  private:
-  using ElementTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                             std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string, std::complex<float>, std::complex<double>>;
+  using ElementTypes =
+      Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+            std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string, std::complex<float>, std::complex<double>>;
 
   template <typename T>
   static void find(const RunContext& context, const T* data, const TensorView& in) {
@@ -104,7 +107,8 @@ class NonZeroKernel final : public Kernel {
 /// The slices along an axis (without one: the elements) whose condition holds. A short condition leaves the rest out.
 class CompressKernel final : public Kernel {
  public:
-  explicit CompressKernel(const NodeDesc& node) : flat_(!node.attributes->has("axis")), axis_(node.attributes->get_int("axis", 0)) {}
+  explicit CompressKernel(const NodeDesc& node)
+      : flat_(!node.attributes->has("axis")), axis_(node.attributes->get_int("axis", 0)) {}
   void run(RunContext& context) const override {
     const TensorView &in = context.input(0), &condition = context.input(1);
     const std::size_t axis = flat_ ? 0 : normalized_axis(axis_, in.shape.rank());
@@ -125,8 +129,8 @@ class CompressKernel final : public Kernel {
     std::int64_t to = 0;
     for (std::int64_t i = 0; i < considered; ++i) {
       if (!holds[i]) continue;
-      strided_copy({{outer, inner}, {size * inner, 1}, {kept * inner, 1}, i * inner, to++ * inner}, in.type, in.data_ptr, out.data_ptr,
-                   context.parallel);
+      strided_copy({{outer, inner}, {size * inner, 1}, {kept * inner, 1}, i * inner, to++ * inner}, in.type,
+                   in.data_ptr, out.data_ptr, context.parallel);
     }
   }
 

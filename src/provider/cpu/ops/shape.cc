@@ -32,10 +32,13 @@ class ShapeKernel final : public Kernel {
 class SizeKernel final : public Kernel {
  public:
   explicit SizeKernel(const NodeDesc&) {}
-  void run(RunContext& context) const override { *context.output(0).mutable_data<std::int64_t>() = context.input(0).num_elements(); }
+  void run(RunContext& context) const override {
+    *context.output(0).mutable_data<std::int64_t>() = context.input(0).num_elements();
+  }
 };
 
-/// Reshape and its kind: the same bytes under another shape. Also carries sequences, maps and empty optionals (Identity).
+/// Reshape and its kind: the same bytes under another shape. Also carries sequences, maps and empty optionals
+/// (Identity).
 class ViewKernel final : public Kernel {
  public:
   explicit ViewKernel(const NodeDesc&) {}
@@ -62,8 +65,8 @@ class ExpandKernel final : public ElementMover {
   explicit ExpandKernel(const NodeDesc&) {}
   void move(RunContext& context) const override {
     const TensorView &in = context.input(0), &out = context.output(0);
-    strided_copy({out.shape, broadcast_strides(in.shape, out.shape), dense_strides(out.shape)}, in.type, in.data_ptr, out.data_ptr,
-                 context.parallel);
+    strided_copy({out.shape, broadcast_strides(in.shape, out.shape), dense_strides(out.shape)}, in.type, in.data_ptr,
+                 out.data_ptr, context.parallel);
   }
 };
 
@@ -73,7 +76,8 @@ class RangeKernel final : public Kernel {
   void run(RunContext& context) const override {
     const TensorView& out = context.output(0);
     dispatch(NumberTypes{}, out.type, "Range", [&]<typename T>() {
-      fill(*context.input(0).data<T>(), *context.input(2).data<T>(), out.mutable_data<T>(), out.num_elements(), context.parallel);
+      fill(*context.input(0).data<T>(), *context.input(2).data<T>(), out.mutable_data<T>(), out.num_elements(),
+           context.parallel);
     });
   }
 
@@ -108,8 +112,9 @@ class ConstantOfShapeKernel final : public Kernel {
     dispatch_width(value_.type(), "ConstantOfShape", [&]<typename T>() {
       const T value = *static_cast<const T*>(value_.view().data_ptr);
       T* data = static_cast<T*>(out.data_ptr);
-      context.parallel.parallel_for(static_cast<std::size_t>(out.num_elements()), 4 * kElementChunk,
-                                    [&](std::size_t begin, std::size_t end) { std::fill(data + begin, data + end, value); });
+      context.parallel.parallel_for(
+          static_cast<std::size_t>(out.num_elements()), 4 * kElementChunk,
+          [&](std::size_t begin, std::size_t end) { std::fill(data + begin, data + end, value); });
     });
   }
 
@@ -134,29 +139,33 @@ class EyeLikeKernel final : public Kernel {
       T* data = out.mutable_data<T>();
       std::fill(data, data + rows * columns, T(0));
       if (k_ >= columns || k_ <= -rows) return;
-      for (std::int64_t r = std::max<std::int64_t>(0, -k_); r < rows && r + k_ < columns; ++r) data[r * columns + r + k_] = T(1);
+      for (std::int64_t r = std::max<std::int64_t>(0, -k_); r < rows && r + k_ < columns; ++r)
+        data[r * columns + r + k_] = T(1);
     });
   }
   static Support supports(const NodeDesc& node) {
     const bool known = is_one_of(AllTypes{}, node.output_type(0));
-    return known ? Support::accept() : Support::decline("EyeLike has no kernel for " + std::string(name(node.output_type(0))));
+    return known ? Support::accept()
+                 : Support::decline("EyeLike has no kernel for " + std::string(name(node.output_type(0))));
   }
 
  private:
-  using AllTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                         std::uint16_t, std::uint32_t, std::uint64_t, bool>;
+  using AllTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                         std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool>;
   std::int64_t k_;
 };
 
 /// The dense form of a COO tensor. Throws where an index lies outside.
 Tensor densified(const graph::SparseTensor& sparse) {
   Tensor dense(sparse.values.type(), sparse.shape);
-  if (dense.type() != ElementType::kString) std::fill_n(dense.mutable_data<std::byte>(), dense.num_bytes(), std::byte{0});
+  if (dense.type() != ElementType::kString)
+    std::fill_n(dense.mutable_data<std::byte>(), dense.num_bytes(), std::byte{0});
   const std::int64_t count = sparse.values.num_elements(), total = dense.num_elements();
   const bool linear = sparse.indices.shape().rank() == 1;
   const Shape strides = dense_strides(sparse.shape);
   const auto width = static_cast<std::int64_t>(linear ? 1 : strides.rank());
-  if (sparse.indices.num_elements() != count * width) fail(ErrorCode::kInvalidModel, "a sparse tensor's indices don't match its values");
+  if (sparse.indices.num_elements() != count * width)
+    fail(ErrorCode::kInvalidModel, "a sparse tensor's indices don't match its values");
   const std::int64_t* index = sparse.indices.data<std::int64_t>();
   dispatch_width(dense.type(), "a sparse constant", [&]<typename T>() {
     const T* values = static_cast<const T*>(sparse.values.view().data_ptr);
@@ -168,7 +177,8 @@ Tensor densified(const graph::SparseTensor& sparse) {
         if (coordinate < 0 || coordinate >= sparse.shape[static_cast<std::size_t>(d)]) at = -1;
         if (at >= 0) at += coordinate * strides[static_cast<std::size_t>(d)];
       }
-      if (at < 0 || at >= total) fail(ErrorCode::kInvalidModel, "a sparse tensor's index lies outside its shape {}", sparse.shape.to_string());
+      if (at < 0 || at >= total)
+        fail(ErrorCode::kInvalidModel, "a sparse tensor's index lies outside its shape {}", sparse.shape.to_string());
       out[at] = values[i];
     }
   });
@@ -208,7 +218,8 @@ Support supports_range(const NodeDesc& node) {
 void add_shape_kernels(KernelTable& table) {
   table.push_back({"", "Shape", always, make<ShapeKernel>});
   table.push_back({"", "Size", always, make<SizeKernel>});
-  for (const char* view : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) table.push_back({"", view, always, make<ViewKernel>});
+  for (const char* view : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
+    table.push_back({"", view, always, make<ViewKernel>});
   table.push_back({"", "Expand", always, make<ExpandKernel>});
   table.push_back({"", "Range", supports_range, make<RangeKernel>});
   table.push_back({"", "ConstantOfShape", always, make<ConstantOfShapeKernel>});

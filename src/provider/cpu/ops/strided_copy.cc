@@ -48,7 +48,8 @@ void move_beside_last(StridedCopy& copy, std::size_t axis) {
 /// Where loops [0, depth) stand.
 class Position {
  public:
-  Position(const StridedCopy& copy, std::size_t depth, std::int64_t index) : copy_(copy), counters_(copy.shape), depth_(depth) {
+  Position(const StridedCopy& copy, std::size_t depth, std::int64_t index)
+      : copy_(copy), counters_(copy.shape), depth_(depth) {
     in_ = copy.in_offset;
     out_ = copy.out_offset;
     for (std::size_t i = depth; i-- > 0;) {
@@ -93,9 +94,11 @@ void copy_row(const T* in, std::int64_t in_stride, T* out, std::int64_t out_stri
   }
 }
 
-/// A transposed plane: `in` is dense along rows, `out` along columns. Done tile by tile so that both stay in the first cache.
+/// A transposed plane: `in` is dense along rows, `out` along columns. Done tile by tile so that both stay in the first
+/// cache.
 template <typename T>
-void copy_plane(const T* in, std::int64_t in_column, T* out, std::int64_t out_row, std::int64_t rows, std::int64_t columns) {
+void copy_plane(const T* in, std::int64_t in_column, T* out, std::int64_t out_row, std::int64_t rows,
+                std::int64_t columns) {
   for (std::int64_t r0 = 0; r0 < rows; r0 += kTile) {
     const std::int64_t r1 = std::min(rows, r0 + kTile);
     for (std::int64_t c0 = 0; c0 < columns; c0 += kTile) {
@@ -113,7 +116,8 @@ void run_planes(StridedCopy copy, std::size_t dense_axis, const T* in, T* out, c
   const std::size_t rank = copy.shape.rank();
   const std::int64_t rows = copy.shape[rank - 2], columns = copy.shape[rank - 1];
   // Bands of rows are the unit of work, so that one large plane is shared among threads too.
-  const std::int64_t band = std::max<std::int64_t>(kTile, static_cast<std::int64_t>(kElementChunk) / columns / kTile * kTile);
+  const std::int64_t band =
+      std::max<std::int64_t>(kTile, static_cast<std::int64_t>(kElementChunk) / columns / kTile * kTile);
   const std::int64_t bands = (rows + band - 1) / band;
   const std::int64_t planes = copy.shape.product(0, rank - 2);
   const auto chunk = std::max<std::size_t>(1, kElementChunk / static_cast<std::size_t>(std::min(rows, band) * columns));
@@ -122,7 +126,8 @@ void run_planes(StridedCopy copy, std::size_t dense_axis, const T* in, T* out, c
       const Position at(copy, rank - 2, i / bands);
       const std::int64_t first = i % bands * band;
       copy_plane(in + at.in() + first * copy.in_strides[rank - 2], copy.in_strides[rank - 1],
-                 out + at.out() + first * copy.out_strides[rank - 2], copy.out_strides[rank - 2], std::min(band, rows - first), columns);
+                 out + at.out() + first * copy.out_strides[rank - 2], copy.out_strides[rank - 2],
+                 std::min(band, rows - first), columns);
     }
   });
 }
@@ -130,19 +135,23 @@ void run_planes(StridedCopy copy, std::size_t dense_axis, const T* in, T* out, c
 template <typename T>
 void run_rows(const StridedCopy& copy, const T* in, T* out, const Parallel& parallel) {
   const std::size_t depth = copy.shape.rank() - 1;
-  const std::int64_t length = copy.shape[depth], in_stride = copy.in_strides[depth], out_stride = copy.out_strides[depth];
+  const std::int64_t length = copy.shape[depth], in_stride = copy.in_strides[depth],
+                     out_stride = copy.out_strides[depth];
   if (depth == 0) {
-    return parallel.parallel_for(static_cast<std::size_t>(length), kElementChunk, [&](std::size_t begin, std::size_t end) {
-      const auto from = static_cast<std::int64_t>(begin);
-      copy_row(in + copy.in_offset + from * in_stride, in_stride, out + copy.out_offset + from * out_stride, out_stride,
-               static_cast<std::int64_t>(end) - from);
-    });
+    return parallel.parallel_for(
+        static_cast<std::size_t>(length), kElementChunk, [&](std::size_t begin, std::size_t end) {
+          const auto from = static_cast<std::int64_t>(begin);
+          copy_row(in + copy.in_offset + from * in_stride, in_stride, out + copy.out_offset + from * out_stride,
+                   out_stride, static_cast<std::int64_t>(end) - from);
+        });
   }
   const auto chunk = std::max<std::size_t>(1, kElementChunk / static_cast<std::size_t>(length));
-  parallel.parallel_for(static_cast<std::size_t>(copy.shape.product(0, depth)), chunk, [&](std::size_t begin, std::size_t end) {
-    Position at(copy, depth, static_cast<std::int64_t>(begin));
-    for (std::size_t i = begin; i < end; ++i, at.next()) copy_row(in + at.in(), in_stride, out + at.out(), out_stride, length);
-  });
+  parallel.parallel_for(static_cast<std::size_t>(copy.shape.product(0, depth)), chunk,
+                        [&](std::size_t begin, std::size_t end) {
+                          Position at(copy, depth, static_cast<std::int64_t>(begin));
+                          for (std::size_t i = begin; i < end; ++i, at.next())
+                            copy_row(in + at.in(), in_stride, out + at.out(), out_stride, length);
+                        });
 }
 
 template <typename T>
@@ -152,7 +161,8 @@ void run(const StridedCopy& copy, const T* in, T* out, const Parallel& parallel)
     out[copy.out_offset] = in[copy.in_offset];
     return;
   }
-  if (rank >= 2 && copy.out_strides[rank - 1] == 1 && copy.in_strides[rank - 1] != 1 && copy.in_strides[rank - 1] != 0) {
+  if (rank >= 2 && copy.out_strides[rank - 1] == 1 && copy.in_strides[rank - 1] != 1 &&
+      copy.in_strides[rank - 1] != 0) {
     for (std::size_t axis = 0; axis + 1 < rank; ++axis) {
       if (copy.in_strides[axis] == 1 && copy.shape[axis] >= 4) return run_planes(copy, axis, in, out, parallel);
     }
@@ -176,7 +186,8 @@ Shape dense_strides(const Shape& shape) {
 void strided_copy(const StridedCopy& copy, ElementType type, const void* in, void* out, const Parallel& parallel) {
   if (copy.shape.num_elements() == 0) return;
   const StridedCopy loops = simplified(copy);
-  dispatch_width(type, "copying", [&]<typename T>() { run(loops, static_cast<const T*>(in), static_cast<T*>(out), parallel); });
+  dispatch_width(type, "copying",
+                 [&]<typename T>() { run(loops, static_cast<const T*>(in), static_cast<T*>(out), parallel); });
 }
 
 void copy_elements(const TensorView& in, const TensorView& out, const Parallel& parallel) {

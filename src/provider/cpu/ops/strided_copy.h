@@ -2,13 +2,15 @@
 
 #include <cstdint>
 
-#include "base/thread_pool.h"
 #include "sardonyx/tensor.h"
+
+#include "base/thread_pool.h"
 
 namespace sardonyx::provider::cpu {
 
-/// A copy of elements in nested loops over `shape`: what Transpose, Slice, Expand, Tile, Concat and their kind come down to.
-/// Strides count elements and may be 0 (repeat) or negative; offsets are where the loops start. Each element is written once.
+/// A copy of elements in nested loops over `shape`: what Transpose, Slice, Expand, Tile, Concat and their kind come
+/// down to. Strides count elements and may be 0 (repeat) or negative; offsets are where the loops start. Each element
+/// is written once.
 struct StridedCopy {
   Shape shape;
   Shape in_strides, out_strides;

@@ -12,8 +12,9 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-using UniqueTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                          std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string, std::complex<float>, std::complex<double>>;
+using UniqueTypes =
+    Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+          std::uint16_t, std::uint32_t, std::uint64_t, bool, std::string, std::complex<float>, std::complex<double>>;
 
 /// -1, 0 or 1. NaN stands after every number and equals itself, so that this is an order.
 template <typename T>
@@ -71,27 +72,32 @@ Groups group(const T* data, const Slices& slices, bool sorted) {
   if (sorted) return groups;
   std::vector<std::size_t> by_first(groups.first.size()), rank(groups.first.size());
   std::iota(by_first.begin(), by_first.end(), 0);
-  std::sort(by_first.begin(), by_first.end(), [&](std::size_t a, std::size_t b) { return groups.first[a] < groups.first[b]; });
+  std::sort(by_first.begin(), by_first.end(),
+            [&](std::size_t a, std::size_t b) { return groups.first[a] < groups.first[b]; });
   Groups out;
   for (std::size_t i = 0; i < by_first.size(); ++i) {
     rank[by_first[i]] = i;
     out.first.push_back(groups.first[by_first[i]]);
     out.counts.push_back(groups.counts[by_first[i]]);
   }
-  for (std::int64_t g : groups.inverse) out.inverse.push_back(static_cast<std::int64_t>(rank[static_cast<std::size_t>(g)]));
+  for (std::int64_t g : groups.inverse)
+    out.inverse.push_back(static_cast<std::int64_t>(rank[static_cast<std::size_t>(g)]));
   return out;
 }
 
 class UniqueKernel final : public Kernel {
  public:
   explicit UniqueKernel(const NodeDesc& node)
-      : flat_(!node.attributes->has("axis")), axis_(node.attributes->get_int("axis", 0)), sorted_(node.attributes->get_int("sorted", 1) != 0) {}
+      : flat_(!node.attributes->has("axis")),
+        axis_(node.attributes->get_int("axis", 0)),
+        sorted_(node.attributes->get_int("sorted", 1) != 0) {}
 
   void run(RunContext& context) const override {
     const TensorView& in = context.input(0);
     const std::size_t axis = flat_ ? 0 : normalized_axis(axis_, in.shape.rank());
-    const Slices slices = flat_ ? Slices{1, in.num_elements(), 1}
-                                : Slices{in.shape.product(0, axis), in.shape[axis], in.shape.product(axis + 1, in.shape.rank())};
+    const Slices slices =
+        flat_ ? Slices{1, in.num_elements(), 1}
+              : Slices{in.shape.product(0, axis), in.shape[axis], in.shape.product(axis + 1, in.shape.rank())};
     Groups groups;
     dispatch(UniqueTypes{}, in.type, "Unique", [&]<typename T>() { groups = group(in.data<T>(), slices, sorted_); });
     const auto count = static_cast<std::int64_t>(groups.first.size());
@@ -101,8 +107,12 @@ class UniqueKernel final : public Kernel {
       const TensorView& out = context.allocate_output(0, shape);
       for (std::int64_t g = 0; g < count; ++g) {
         const std::int64_t from = groups.first[static_cast<std::size_t>(g)];
-        strided_copy({{slices.outer, slices.inner}, {slices.count * slices.inner, 1}, {count * slices.inner, 1}, from * slices.inner,
-                      g * slices.inner}, in.type, in.data_ptr, out.data_ptr, context.parallel);
+        strided_copy({{slices.outer, slices.inner},
+                      {slices.count * slices.inner, 1},
+                      {count * slices.inner, 1},
+                      from * slices.inner,
+                      g * slices.inner},
+                     in.type, in.data_ptr, out.data_ptr, context.parallel);
       }
     }
     give(context, 1, groups.first);
@@ -116,7 +126,8 @@ class UniqueKernel final : public Kernel {
  private:
   static void give(const RunContext& context, std::size_t output, const std::vector<std::int64_t>& numbers) {
     if (!context.wants_output(output)) return;
-    const TensorView& out = context.allocate_output(output, ElementType::kInt64, {static_cast<std::int64_t>(numbers.size())});
+    const TensorView& out =
+        context.allocate_output(output, ElementType::kInt64, {static_cast<std::int64_t>(numbers.size())});
     std::copy(numbers.begin(), numbers.end(), out.mutable_data<std::int64_t>());
   }
 
@@ -127,6 +138,8 @@ class UniqueKernel final : public Kernel {
 
 }  // namespace
 
-void add_unique_kernels(KernelTable& table) { table.push_back({"", "Unique", UniqueKernel::supports, make<UniqueKernel>}); }
+void add_unique_kernels(KernelTable& table) {
+  table.push_back({"", "Unique", UniqueKernel::supports, make<UniqueKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu

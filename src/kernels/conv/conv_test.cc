@@ -1,0 +1,201 @@
+#include "kernels/conv/conv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "base/aligned.h"
+#include "kernels/conv/pool.h"
+#include "kernels/math/elementwise.h"
+#include "kernels/simd/isa_test_util.h"
+
+namespace sardonyx::kernels {
+namespace {
+
+std::vector<float> random_floats(std::size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(n);
+  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 311.0f;
+  return values;
+}
+
+struct Case {
+  const char* name;
+  ConvShape shape;
+};
+
+ConvShape make(std::size_t batch, std::size_t ic, std::size_t h, std::size_t w, std::size_t oc, std::size_t kh, std::size_t kw,
+               std::size_t groups = 1, std::size_t sy = 1, std::size_t sx = 1, std::size_t dy = 1, std::size_t dx = 1,
+               std::size_t top = 0, std::size_t left = 0, std::size_t bottom = 0, std::size_t right = 0) {
+  ConvShape s;
+  s.batch = batch;
+  s.in_channels = ic;
+  s.in_height = h;
+  s.in_width = w;
+  s.out_channels = oc;
+  s.kernel_height = kh;
+  s.kernel_width = kw;
+  s.groups = groups;
+  s.stride_y = sy;
+  s.stride_x = sx;
+  s.dilation_y = dy;
+  s.dilation_x = dx;
+  s.pad_top = top;
+  s.pad_left = left;
+  s.pad_bottom = bottom;
+  s.pad_right = right;
+  return s;
+}
+
+const Case kCases[] = {
+    {"pointwise", make(2, 5, 7, 9, 20, 1, 1)},
+    {"pointwise, many channels", make(1, 40, 4, 4, 33, 1, 1)},
+    {"pointwise, stride 2", make(1, 8, 9, 9, 16, 1, 1, 1, 2, 2)},
+    {"3x3 same", make(2, 19, 8, 11, 15, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"3x3 stride 2, asymmetric pads", make(1, 3, 13, 15, 30, 3, 3, 1, 2, 2, 1, 1, 0, 1, 2, 0)},
+    {"7x7 stem", make(1, 3, 30, 34, 8, 7, 7, 1, 2, 2, 1, 1, 3, 3, 3, 3)},
+    {"dilated", make(1, 17, 12, 12, 6, 3, 3, 1, 1, 1, 2, 3, 2, 3, 2, 3)},
+    {"groups", make(1, 12, 6, 6, 20, 3, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"one row", make(2, 4, 1, 50, 6, 1, 5, 1, 1, 2, 1, 1, 0, 2, 0, 2)},
+    {"output one pixel wide", make(1, 4, 40, 3, 6, 3, 3)},
+    {"kernel larger than the input", make(1, 2, 2, 2, 3, 5, 5, 1, 1, 1, 1, 1, 2, 2, 2, 2)},
+    {"depthwise 3x3", make(2, 5, 9, 20, 5, 3, 3, 5, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"depthwise 3x3 stride 2", make(1, 6, 13, 33, 6, 3, 3, 6, 2, 2, 1, 1, 1, 1, 1, 1)},
+    {"depthwise 5x5 stride 2, asymmetric", make(1, 3, 14, 18, 3, 5, 5, 3, 2, 2, 1, 1, 1, 1, 2, 2)},
+    {"depthwise dilated", make(1, 4, 12, 40, 4, 3, 3, 4, 1, 1, 2, 2, 2, 2, 2, 2)},
+    {"depthwise, strides 1 and 3, dilated", make(1, 4, 12, 40, 4, 3, 3, 4, 1, 3, 1, 2, 1, 2, 1, 2)},
+    {"depthwise with multiplier", make(1, 4, 8, 8, 8, 3, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1)},
+};
+
+/// The definition, in its order of summation.
+float expected(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& w, std::size_t n, std::size_t oc,
+               std::size_t oy, std::size_t ox) {
+  const std::size_t in = s.in_channels / s.groups;
+  const std::size_t group = oc / (s.out_channels / s.groups);
+  float sum = 0.0f;
+  for (std::size_t block = 0; block < in; block += 16) {
+    for (std::size_t ky = 0; ky < s.kernel_height; ++ky) {
+      for (std::size_t kx = 0; kx < s.kernel_width; ++kx) {
+        for (std::size_t c = block; c < std::min(in, block + 16); ++c) {
+          const std::size_t y = oy * s.stride_y + ky * s.dilation_y;
+          const std::size_t column = ox * s.stride_x + kx * s.dilation_x;
+          if (y < s.pad_top || y >= s.pad_top + s.in_height || column < s.pad_left || column >= s.pad_left + s.in_width) continue;
+          sum = std::fma(w[((oc * in + c) * s.kernel_height + ky) * s.kernel_width + kx],
+                         x[((n * s.in_channels + group * in + c) * s.in_height + y - s.pad_top) * s.in_width + column - s.pad_left], sum);
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+TEST(Conv, EveryShapeOnEveryInstructionSet) {
+  ThreadPool pool(3);
+  for (const Case& c : kCases) {
+    const ConvShape& s = c.shape;
+    const std::vector<float> x = random_floats(s.batch * s.in_channels * s.in_height * s.in_width, 1);
+    const std::vector<float> w = random_floats(s.out_channels * s.in_channels / s.groups * s.kernel_height * s.kernel_width, 2);
+    const std::vector<float> bias = random_floats(s.out_channels, 3);
+    const std::size_t pixels = s.out_height() * s.out_width();
+    ASSERT_GT(pixels, 0u) << c.name;
+    const std::vector<float> residual = random_floats(s.batch * s.out_channels * pixels, 4);
+    std::vector<float> want(residual.size());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const std::size_t pixel = i % pixels;
+      want[i] = expected(s, x, w, i / pixels / s.out_channels, i / pixels % s.out_channels, pixel / s.out_width(), pixel % s.out_width());
+    }
+    for (int form = 0; form < 4; ++form) {  // plain; bias, relu; bias, residual, relu; bias, silu, residual in place
+      std::vector<float> finished = want;
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        if (form == 0) continue;
+        finished[i] += bias[i / pixels % s.out_channels];
+        if (form == 2) finished[i] += residual[i];
+        unary(form == 3 ? Unary::kSilu : Unary::kRelu, &finished[i], &finished[i], 1);
+        if (form == 3) finished[i] += residual[i];
+      }
+      for (Isa isa : runnable_isas()) {
+        const ScopedIsa scope(isa);
+        const AlignedArray<float> packed = make_aligned<float>(packed_conv_weights_size(s));
+        pack_conv_weights(s, w.data(), packed.get());
+        for (Parallel parallel : {Parallel{}, Parallel{&pool, 3}}) {
+          const AlignedArray<float> workspace = make_aligned<float>(conv_workspace_size(s, parallel.max_threads));
+          std::vector<float> y = residual;
+          ConvEpilogue e;
+          if (form > 0) e.bias = bias.data();
+          if (form > 0) e.activation = form == 3 ? Unary::kSilu : Unary::kRelu;
+          if (form == 2) e.residual = residual.data();
+          if (form == 3) e.residual = y.data();
+          e.residual_after_activation = form == 3;
+          conv(s, x.data(), packed.get(), y.data(), e, workspace.get(), parallel);
+          for (std::size_t i = 0; i < y.size(); ++i) {
+            ASSERT_EQ(finished[i], y[i]) << c.name << " at " << i << " form " << form << " on " << name(isa);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Conv, KernelThatDoesNotFitGivesNothing) {
+  const ConvShape s = make(1, 1, 2, 2, 1, 3, 3);
+  EXPECT_EQ(s.out_height(), 0u);
+  conv(s, nullptr, nullptr, nullptr, {}, nullptr);
+}
+
+TEST(Pool, MaximumAndAverage) {
+  PoolShape s;
+  s.planes = 3;
+  s.in_height = 7;
+  s.in_width = 10;
+  std::vector<float> x = random_floats(s.planes * 70, 5);
+  x[25] = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t kernel : {1, 2, 3}) {
+    for (std::size_t stride : {1, 2, 3}) {
+      for (std::size_t dilation : {1, 2}) {
+        for (std::size_t pad : {std::size_t{0}, kernel / 2}) {
+          s.kernel_height = s.kernel_width = kernel;
+          s.stride_y = s.stride_x = stride;
+          s.dilation_y = s.dilation_x = dilation;
+          s.pad_top = s.pad_left = s.pad_bottom = s.pad_right = pad;
+          s.out_height = (7 + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+          s.out_width = (10 + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+          std::vector<float> largest(3 * s.out_height * s.out_width), mean(largest.size()), padded_mean(largest.size());
+          max_pool(s, x.data(), largest.data());
+          average_pool(s, false, x.data(), mean.data());
+          average_pool(s, true, x.data(), padded_mean.data());
+          for (std::size_t i = 0; i < largest.size(); ++i) {
+            const std::size_t plane = i / s.out_width / s.out_height, oy = i / s.out_width % s.out_height, ox = i % s.out_width;
+            float want = -std::numeric_limits<float>::infinity(), sum = 0;
+            int count = 0;
+            bool nan = false;
+            for (std::size_t ky = 0; ky < kernel; ++ky) {
+              for (std::size_t kx = 0; kx < kernel; ++kx) {
+                const auto iy = static_cast<int>(oy * stride + ky * dilation) - static_cast<int>(pad);
+                const auto ix = static_cast<int>(ox * stride + kx * dilation) - static_cast<int>(pad);
+                if (iy < 0 || iy >= 7 || ix < 0 || ix >= 10) continue;
+                const float value = x[plane * 70 + static_cast<std::size_t>(iy) * 10 + static_cast<std::size_t>(ix)];
+                nan |= std::isnan(value);
+                want = std::max(want, value);
+                sum += value;
+                ++count;
+              }
+            }
+            if (nan) {
+              ASSERT_TRUE(std::isnan(largest[i]));
+              continue;
+            }
+            ASSERT_EQ(largest[i], want);
+            ASSERT_EQ(mean[i], sum / static_cast<float>(count));
+            ASSERT_EQ(padded_mean[i], sum / static_cast<float>(kernel * kernel));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::kernels
