@@ -21,6 +21,11 @@ std::string chosen_command(const CLI::App& app) {
   return chosen.empty() ? "" : " " + chosen.front()->get_name();
 }
 
+bool has_command(const CLI::App& app, const std::string& name) {
+  const auto named = [&](const CLI::App* sub) { return sub->get_name() == name; };
+  return !app.get_subcommands(named).empty();
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Runs ONNX models on CPUs, and serves text classifiers built on them.", "sardonyx");
   app.set_version_flag("--version", std::string(SARDONYX_VERSION));
@@ -37,7 +42,7 @@ int run(int argc, char** argv) {
   add_inspect(app, outcome);
   add_run(app, outcome);
   add_serve(app, outcome);
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
+  if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     fmt::print(stderr, "sardonyx: there is no command '{}'; sardonyx --help lists those that exist\n", argv[1]);
     return kUsage;
   }
