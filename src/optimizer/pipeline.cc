@@ -7,7 +7,7 @@
 namespace sardonyx::optimizer {
 namespace {
 
-constexpr int kMaxRounds = 8;
+constexpr int kMaxRounds = 64;  // each changes something, and every pass shrinks the graph or brings two transposes together
 
 bool run_on_graph(PassContext& context, const Pass& pass, graph::Graph& graph) {
   bool changed = false;
