@@ -349,4 +349,9 @@ Dim SymbolTable::fresh(const std::string& hint) {
   return named(name);
 }
 
+void SymbolTable::truncate(std::size_t size) {
+  for (std::size_t i = size; i < names_.size(); ++i) ids_.erase(names_[i]);
+  names_.resize(std::min(size, names_.size()));
+}
+
 }  // namespace sardonyx::graph

@@ -74,6 +74,8 @@ class SymbolTable {
   Dim named(const std::string& name);
   /// A new symbol nothing is known about; `hint` goes into its name.
   Dim fresh(const std::string& hint = "u");
+  /// Forgets all symbols from `size` on. No expression may mention them any more.
+  void truncate(std::size_t size);
   std::size_t size() const { return names_.size(); }
   const std::string& name(SymbolId id) const { return names_[static_cast<std::size_t>(id)]; }
 

@@ -53,6 +53,16 @@ void make_solvable(ValueType& type, std::size_t known_symbols, graph::SymbolTabl
   if (type.values && std::any_of(type.values->begin(), type.values->end(), is_new)) type.values.reset();
 }
 
+/// Symbols that an earlier inference made are made afresh; what the graph's inputs mention stays.
+void forget_inferred_symbols(Model& model) {
+  std::vector<graph::SymbolId> used;
+  for (ValueId input : model.graph.inputs) {
+    for (const Dim& dim : model.graph.value(input).type.dims) dim.collect_symbols(used);
+  }
+  const auto last = std::max_element(used.begin(), used.end());
+  model.symbols.truncate(last == used.end() ? 0 : static_cast<std::size_t>(*last) + 1);
+}
+
 }  // namespace
 
 std::string node_place(const Node& node) {
@@ -88,6 +98,7 @@ void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>*
 
 std::vector<Constraint> infer(Model& model) {
   std::vector<Constraint> constraints;
+  forget_inferred_symbols(model);
   infer_graph(model, model.graph, &constraints);
   return constraints;
 }

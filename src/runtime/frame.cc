@@ -1,6 +1,7 @@
 #include "runtime/frame.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -126,6 +127,10 @@ std::vector<Value> Frame::run(std::span<const Slot* const> inputs, const RunSett
     throw;
   }
   synchronize();
+  for (ValueId output : plan_.graph().outputs) {  // an output that no step makes, such as a shape
+    const std::int32_t segment = plan_.value(output).segment;
+    if (segment > 0 && !is_bound_now_[static_cast<std::size_t>(segment)]) bind_segment(static_cast<std::size_t>(segment), settings);
+  }
   std::vector<Value> outputs;
   std::vector<ValueId> taken;
   outputs.reserve(plan_.graph().outputs.size());
@@ -229,6 +234,7 @@ std::shared_ptr<const ShapePlan> Frame::make_shape_plan(std::size_t index) {
       fail(ErrorCode::kResourceExhausted, "intermediate results would need more than the address space");
     }
   }
+  evaluate_shape_values(segment, *shape_plan);
   shape_plan->workspace_bytes.assign(plan_.providers().size(), 0);
   apply(index, *shape_plan);
   bind_kernels(index, *shape_plan);
@@ -257,6 +263,26 @@ void Frame::bind_kernels(std::size_t index, ShapePlan& shape_plan) {
     }
     std::size_t& workspace = shape_plan.workspace_bytes[static_cast<std::size_t>(step.provider)];
     workspace = std::max(workspace, binding.workspace_bytes);
+  }
+}
+
+void Frame::evaluate_shape_values(const Segment& segment, ShapePlan& shape_plan) const {
+  std::size_t bytes = 0;
+  for (const ShapeValue& one : segment.shape_values) bytes += 8 * one.elements.size();
+  shape_plan.shape_values.resize(bytes);
+  std::byte* at = shape_plan.shape_values.data();
+  for (const ShapeValue& one : segment.shape_values) {
+    const bool wide = plan_.graph().value(one.value).type.element == ElementType::kInt64;
+    for (std::size_t i = 0; i < one.elements.size(); ++i) {
+      const std::int64_t element = one.elements[i].evaluate(symbols_);
+      const auto narrow = static_cast<std::int32_t>(element);
+      if (wide) {
+        std::memcpy(at + 8 * i, &element, sizeof element);
+      } else {
+        std::memcpy(at + 4 * i, &narrow, sizeof narrow);
+      }
+    }
+    at += 8 * one.elements.size();
   }
 }
 
@@ -289,6 +315,11 @@ void Frame::apply(std::size_t index, const ShapePlan& shape_plan) {
     if (root.space == Space::kArena && root.slot >= 0 && root.segment == static_cast<std::int32_t>(index)) {
       mine.view.data_ptr = bases[static_cast<std::size_t>(root.provider)] + shape_plan.slot_offsets[static_cast<std::size_t>(root.slot)];
     }
+  }
+  const std::byte* shape_value = shape_plan.shape_values.data();
+  for (const ShapeValue& one : segment.shape_values) {
+    slot(one.value).view.data_ptr = const_cast<std::byte*>(shape_value);  // nobody writes to it: no output shares it in place
+    shape_value += 8 * one.elements.size();
   }
   for (std::size_t i = 0; i < shape_plan.bindings.size(); ++i) {
     states_[static_cast<std::size_t>(segment.steps[i])].context.bound_params = shape_plan.bindings[i].params.get();

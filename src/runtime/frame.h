@@ -64,6 +64,7 @@ class Frame {
   void bind_segment(std::size_t index, const RunSettings& settings);
   std::shared_ptr<const ShapePlan> make_shape_plan(std::size_t index);
   void bind_kernels(std::size_t index, ShapePlan& shape_plan);
+  void evaluate_shape_values(const Segment& segment, ShapePlan& shape_plan) const;
   void check_constraints(const Segment& segment) const;
   void apply(std::size_t index, const ShapePlan& shape_plan);
   void allocate_outputs(std::size_t index);

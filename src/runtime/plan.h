@@ -31,6 +31,7 @@ enum class Space : std::uint8_t {
   kInput,     ///< the caller's
   kOutput,    ///< a tensor made for the caller in each run
   kArena,     ///< the frame's memory at an offset that the ShapePlan knows
+  kShape,     ///< a small integer tensor whose elements are expressions over symbols: in the ShapePlan
   kLate,      ///< made while running: shapes that depend on values, strings, sequences, maps
 };
 
@@ -71,6 +72,12 @@ struct ArenaSlot {
   std::vector<ValueId> values;
 };
 
+/// A small integer tensor that inference knows in full: evaluated when shapes are bound, so that no node runs for it.
+struct ShapeValue {
+  ValueId value = graph::kNoValue;
+  std::vector<Dim> elements;
+};
+
 /// Nodes whose shapes become known at the same moment: segment 0 from the inputs' shapes, the others from late steps.
 struct Segment {
   std::vector<std::int32_t> steps;      ///< static steps, in order
@@ -79,6 +86,7 @@ struct Segment {
   std::vector<std::vector<std::int32_t>> dims;  ///< parallel to values: indices into expressions
   std::vector<SymbolId> symbols;        ///< what they depend on: the ShapePlan's key
   std::vector<ArenaSlot> slots;
+  std::vector<ShapeValue> shape_values;
   std::vector<ops::Constraint> constraints;
 };
 

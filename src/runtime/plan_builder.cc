@@ -78,6 +78,9 @@ void PlanBuilder::compile_shapes() {
       }
     }
     for (const Dim& dim : segment.expressions) dim.collect_symbols(segment.symbols);
+    for (const ShapeValue& shape_value : segment.shape_values) {
+      for (const Dim& element : shape_value.elements) element.collect_symbols(segment.symbols);
+    }
     for (const ops::Constraint& constraint : segment.constraints) {
       constraint.a.collect_symbols(segment.symbols);
       constraint.b.collect_symbols(segment.symbols);
@@ -155,6 +158,7 @@ void PlanBuilder::add_step(const Node& node) {
   }
   if (step.kind == Step::Kind::kControlFlow || (step.op && step.op->traits.data_dependent)) step.late = true;
 
+  if (try_shape_values(node, step)) return;
   if (step.kind == Step::Kind::kControlFlow) {
     make_bodies(step, node);
   } else if (step.kind == Step::Kind::kKernel) {
@@ -232,6 +236,31 @@ void PlanBuilder::make_late(Step& step, const Node&) {
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     if (step.outputs[i] != kNoValue) value_plan(step.outputs[i]).segment = segment_of(step.output_types[i]);
   }
+}
+
+bool PlanBuilder::try_shape_values(const Node& node, const Step& step) {
+  if (step.provider != 0 || step.kind != Step::Kind::kKernel) return false;
+  std::vector<std::int32_t> segments;
+  for (const ValueType& type : step.output_types) {
+    const bool known = type.is_tensor() && type.has_rank && type.rank() <= 1 && type.values &&
+                       (type.element == ElementType::kInt64 || type.element == ElementType::kInt32);
+    if (!known || (type.rank() == 1 && !type.dims[0].is(static_cast<std::int64_t>(type.values->size())))) return false;
+    std::int32_t last = 0;
+    for (const Dim& element : *type.values) {
+      const std::int32_t at = segment_of(element);
+      if (at == kUnknown) return false;
+      last = std::max(last, at);
+    }
+    segments.push_back(last);
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    ValuePlan& value = value_plan(node.outputs[i]);
+    value.space = Space::kShape;
+    value.segment = segments[i];
+    segment(segments[i]).values.push_back(node.outputs[i]);
+    segment(segments[i]).shape_values.push_back({node.outputs[i], *step.output_types[i].values});
+  }
+  return !node.outputs.empty();
 }
 
 bool PlanBuilder::try_view(Step& step, const Node& node) {

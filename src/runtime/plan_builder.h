@@ -29,6 +29,8 @@ class PlanBuilder {
   void place_outputs(Step& step, const graph::Node& node);
   /// Marks a step as late and starts the segment of the symbols it defines.
   void make_late(Step& step, const graph::Node& node);
+  /// When inference knows every output's elements: they become shape values, and no step is needed.
+  bool try_shape_values(const graph::Node& node, const Step& step);
   bool try_view(Step& step, const graph::Node& node);
   void copy_constant_to_device(const graph::Node& node);
 

@@ -16,6 +16,7 @@ namespace sardonyx::runtime {
 struct ShapePlan {
   std::vector<std::int64_t> key;               ///< values of Segment::symbols
   std::vector<Shape> shapes;                   ///< parallel to Segment::values
+  std::vector<std::byte> shape_values;         ///< elements of Segment::shape_values, each at the next multiple of 8 bytes
   std::vector<std::size_t> slot_offsets;       ///< parallel to Segment::slots, within the slot's provider's arena
   std::vector<std::size_t> arena_bytes;        ///< by provider
   std::vector<provider::Binding> bindings;     ///< parallel to Segment::steps
