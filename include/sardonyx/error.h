@@ -40,7 +40,7 @@ class Error : public std::exception {
   /// Adds the next outer place. Catch by reference, add, and rethrow with `throw;`.
   void add_context(std::string place);
 
-  /// The message and its context on one line each. Valid as long as this object and until add_context.
+  /// The message and its context on one line each, control characters spelt out (\x00). Valid as long as this object and until add_context.
   const char* what() const noexcept override { return what_.c_str(); }
 
  private:

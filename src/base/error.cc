@@ -20,10 +20,33 @@ std::string_view name(ErrorCode code) {
   return "unknown";
 }
 
-Error::Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)), what_(message_) {}
+namespace {
+
+/// Names in files may hold any bytes: control characters are spelt out, so that they neither end nor disturb a log or
+/// terminal.
+std::string printable(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string result;
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t') {
+      result += c;
+    } else {
+      result += "\\x";
+      result += kDigits[byte >> 4];
+      result += kDigits[byte & 15];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Error::Error(ErrorCode code, std::string message)
+    : code_(code), message_(std::move(message)), what_(printable(message_)) {}
 
 void Error::add_context(std::string place) {
-  what_ += "\n  in " + place;
+  what_ += "\n  in " + printable(place);
   context_.push_back(std::move(place));
 }
 

@@ -33,8 +33,8 @@ AttributeType type_of(const AttributeProto& proto) {
     return static_cast<AttributeType>(std::countr_zero(seen));
   }
   if (seen != 0 && (seen & (1u << proto.type)) == 0) {
-    fail(ErrorCode::kInvalidModel, "attribute '{}' says it has type {}, but holds a value of type {}", proto.name, proto.type,
-         std::countr_zero(seen));
+    fail(ErrorCode::kInvalidModel, "attribute '{}' says it has type {}, but holds a value of type {}", proto.name,
+         proto.type, std::countr_zero(seen));
   }
   return static_cast<AttributeType>(proto.type);
 }

@@ -29,9 +29,11 @@ Tensor to_tensor(const std::string& name, const graph::Attribute& attribute, Ten
       return Tensor::from<std::int64_t>(length(*value), *value);
     }
   } else if (name == "value_floats") {
-    if (const auto* value = std::get_if<std::vector<float>>(&attribute)) return Tensor::from<float>(length(*value), *value);
+    if (const auto* value = std::get_if<std::vector<float>>(&attribute))
+      return Tensor::from<float>(length(*value), *value);
   } else if (name == "value_strings") {
-    if (const auto* value = std::get_if<std::vector<std::string>>(&attribute)) return strings_tensor(length(*value), *value);
+    if (const auto* value = std::get_if<std::vector<std::string>>(&attribute))
+      return strings_tensor(length(*value), *value);
   }
   fail(ErrorCode::kInvalidModel, "attribute '{}' of a Constant is unknown or of the wrong type", name);
 }

@@ -49,14 +49,15 @@ ExternalFiles ExternalFiles::in_folder(const fs::path& folder) {
 fs::path ExternalFiles::resolve(const std::string& location) const {
   if (folders_.empty()) {
     fail(ErrorCode::kInvalidModel,
-         "a tensor's elements are in the external file '{}', but the model was read from memory; load it from its file", location);
+         "a tensor's elements are in the external file '{}', but the model was read from memory; load it from its file",
+         location);
   }
   const fs::path relative(location);
-  const bool leaves = relative.is_absolute() || std::any_of(relative.begin(), relative.end(), [](const fs::path& part) {
-    return part == "..";
-  });
+  const bool leaves = relative.is_absolute() ||
+                      std::any_of(relative.begin(), relative.end(), [](const fs::path& part) { return part == ".."; });
   if (location.empty() || location.find('\0') != std::string::npos || leaves) {
-    fail(ErrorCode::kInvalidModel, "external data: location '{}' must be a relative path inside the model's folder", location);
+    fail(ErrorCode::kInvalidModel, "external data: location '{}' must be a relative path inside the model's folder",
+         location);
   }
   fs::path file = real_path(folders_.front() / relative);
   if (std::none_of(folders_.begin(), folders_.end(), [&](const fs::path& folder) { return is_inside(file, folder); })) {
@@ -84,12 +85,13 @@ MappedBytes ExternalFiles::find(const std::vector<EntryProto>& entries, std::siz
     if (entry.key == "length") length = parse_number(entry.key, entry.value);
   }
   if (length != expected_bytes) {
-    fail(ErrorCode::kInvalidModel, "external data: type and shape take {} bytes, but 'length' is {}", expected_bytes, length);
+    fail(ErrorCode::kInvalidModel, "external data: type and shape take {} bytes, but 'length' is {}", expected_bytes,
+         length);
   }
   const std::shared_ptr<const FileMapping> file = open(location);
   if (offset > file->size() || length > file->size() - offset) {
-    fail(ErrorCode::kInvalidModel, "external data: bytes {} to {} of '{}' are wanted, but the file has {} bytes", offset,
-         offset + length, location, file->size());
+    fail(ErrorCode::kInvalidModel, "external data: bytes {} to {} of '{}' are wanted, but the file has {} bytes",
+         offset, offset + length, location, file->size());
   }
   return {file->bytes().subspan(offset, length), file};
 }

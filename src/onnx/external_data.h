@@ -24,8 +24,9 @@ struct MappedBytes {
 
 /// Files beside a model that hold its tensors. Each file is mapped once, whatever the number of tensors in it.
 ///
-/// A location must be relative, name a regular file, and stay inside the model's folder after symbolic links are followed;
-/// a model that is itself a symbolic link may also have its data in the folder of the file that the link leads to.
+/// A location must be relative, name a regular file, and stay inside the model's folder after symbolic links are
+/// followed; a model that is itself a symbolic link may also have its data in the folder of the file that the link
+/// leads to.
 class ExternalFiles {
  public:
   /// Without external data: the model did not come from a file.

@@ -1,6 +1,5 @@
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <fmt/core.h>
 #include <utility>
 
 #include "base/fail.h"
@@ -25,7 +24,8 @@ AttributeBindings GraphBuilder::bind_attributes(const Function& function, const 
   }
   for (const auto& [name, value] : attributes) {
     if (std::holds_alternative<std::shared_ptr<graph::Graph>>(value)) {
-      fail(ErrorCode::kUnsupported, "attribute '{}': graphs as attributes of model-local functions are not supported", name);
+      fail(ErrorCode::kUnsupported, "attribute '{}': graphs as attributes of model-local functions are not supported",
+           name);
     }
     bindings.insert_or_assign(name, value);
   }
@@ -36,8 +36,9 @@ void GraphBuilder::expand_call(const NodeProto& proto, Function& function, const
   const FunctionProto& callee = function.proto;
   if (function.is_active) fail(ErrorCode::kInvalidModel, "function '{}.{}' calls itself", callee.domain, callee.name);
   if (proto.inputs.size() > callee.inputs.size() || proto.outputs.size() > callee.outputs.size()) {
-    fail(ErrorCode::kInvalidModel, "function '{}.{}' has {} inputs and {} outputs, but is called with {} and {}", callee.domain,
-         callee.name, callee.inputs.size(), callee.outputs.size(), proto.inputs.size(), proto.outputs.size());
+    fail(ErrorCode::kInvalidModel, "function '{}.{}' has {} inputs and {} outputs, but is called with {} and {}",
+         callee.domain, callee.name, callee.inputs.size(), callee.outputs.size(), proto.inputs.size(),
+         proto.outputs.size());
   }
   const NestingLevel level(state_);
   const AttributeBindings bindings = bind_attributes(function, attributes);
@@ -53,15 +54,16 @@ void GraphBuilder::expand_call(const NodeProto& proto, Function& function, const
     ~Active() { flag = false; }
     bool& flag;
   } active(function.is_active);
-  in_context([&] { return fmt::format("function '{}.{}'", callee.domain, callee.name); }, [&] {
-    if (!function.is_ordered) {
-      function.producers = find_producers(callee.nodes);
-      function.order = order_nodes(callee.nodes, function.producers);
-      function.is_ordered = true;
-    }
-    GraphBuilder(state_, inner).build_nodes(callee.nodes, function.order);
-    take_outputs(proto, function, inner);
-  });
+  in_context([&] { return fmt::format("function '{}.{}'", callee.domain, callee.name); },
+             [&] {
+               if (!function.is_ordered) {
+                 function.producers = find_producers(callee.nodes);
+                 function.order = order_nodes(callee.nodes, function.producers);
+                 function.is_ordered = true;
+               }
+               GraphBuilder(state_, inner).build_nodes(callee.nodes, function.order);
+               take_outputs(proto, function, inner);
+             });
 }
 
 void GraphBuilder::take_outputs(const NodeProto& proto, const Function& function, Scope& inner) {

@@ -1,8 +1,7 @@
 #include "onnx/graph_builder.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <fmt/core.h>
 #include <utility>
 
 #include "base/fail.h"
@@ -22,13 +21,14 @@ using graph::ValueType;
 
 namespace {
 
-/// Since IR 4 an initializer that is also an input is that input's default; before, every initializer had to be an input, and
-/// callers treated those as constants.
+/// Since IR 4 an initializer that is also an input is that input's default; before, every initializer had to be an
+/// input, and callers treated those as constants.
 constexpr std::int64_t kFirstIrWithDefaults = 4;
 
 /// Whether a declared type admits a given tensor.
 void check_default(const ValueType& type, const Tensor& tensor, std::string_view name) {
-  const bool fits = type.is_none() || (type.is_tensor() && (type.element == ElementType::kUndefined || type.element == tensor.type()));
+  const bool fits = type.is_none() ||
+                    (type.is_tensor() && (type.element == ElementType::kUndefined || type.element == tensor.type()));
   bool fits_shape = !type.has_rank || type.rank() == tensor.shape().rank();
   for (std::size_t i = 0; fits_shape && i < type.dims.size(); ++i) {
     fits_shape = !type.dims[i].is_constant() || type.dims[i].is(tensor.shape()[i]);
@@ -63,6 +63,7 @@ void GraphBuilder::build_contents(const GraphProto& proto, bool is_main) {
   auto initializers = read_initializers(proto);
   add_inputs(proto, initializers, is_main);
   const Producers producers = find_producers(proto.nodes);
+  scope_.reserve(producers.size());
   build_nodes(proto.nodes, order_nodes(proto.nodes, producers));
   add_outputs(proto);
 }
@@ -100,7 +101,8 @@ std::unordered_map<std::string_view, ConstId> GraphBuilder::read_initializers(co
   return initializers;
 }
 
-void GraphBuilder::add_inputs(const GraphProto& proto, std::unordered_map<std::string_view, ConstId>& initializers, bool is_main) {
+void GraphBuilder::add_inputs(const GraphProto& proto, std::unordered_map<std::string_view, ConstId>& initializers,
+                              bool is_main) {
   Graph& graph = scope_.graph();
   for (Bytes message : proto.inputs) {
     const ValueInfoProto info = parse_value_info(message);
@@ -140,7 +142,8 @@ void GraphBuilder::build_node(const NodeProto& proto) {
   graph::Attributes attributes = read_attributes(proto);
   if (Function* function = find_function(proto)) return expand_call(proto, *function, attributes);
   if (scope_.bindings && ++state_.inlined_nodes > state_.options.most_inlined_nodes) {
-    fail(ErrorCode::kResourceExhausted, "the model's functions expand into more than {} nodes (ReadOptions::most_inlined_nodes)",
+    fail(ErrorCode::kResourceExhausted,
+         "the model's functions expand into more than {} nodes (ReadOptions::most_inlined_nodes)",
          state_.options.most_inlined_nodes);
   }
   if (proto.op_type == "Constant" && canonical_domain(proto.domain).empty()) return build_constant(proto, attributes);
@@ -151,7 +154,8 @@ std::vector<ValueId> GraphBuilder::read_inputs(const NodeProto& proto) {
   std::vector<ValueId> inputs;
   for (std::string_view name : proto.inputs) {
     const std::optional<ValueId> value = name.empty() ? kNoValue : scope_.find(name);
-    if (!value) fail(ErrorCode::kInvalidModel, "it reads '{}', which is no input, initializer or output of a node", name);
+    if (!value)
+      fail(ErrorCode::kInvalidModel, "it reads '{}', which is no input, initializer or output of a node", name);
     inputs.push_back(*value);
   }
   while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
@@ -224,7 +228,8 @@ void GraphBuilder::build_bodies(const NodeProto& proto, graph::Node& node) {
     }
   }
   if (bodies.empty()) return;
-  if (node.is("Loop") && node.inputs.size() < 2) node.inputs.resize(2, kNoValue);  // so that captures come after its own inputs
+  if (node.is("Loop") && node.inputs.size() < 2)
+    node.inputs.resize(2, kNoValue);  // so that captures come after its own inputs
   std::vector<ValueId> outer;
   for (const Body& body : bodies) {
     for (const Scope::Capture& capture : body.captures) {

@@ -10,8 +10,8 @@
 
 namespace sardonyx::onnx {
 
-/// Builds one graph, or one expansion of a function, out of its serialized nodes: resolves names, closes subgraphs, turns
-/// Constant nodes into constants, expands calls of model-local functions, and upgrades every other node.
+/// Builds one graph, or one expansion of a function, out of its serialized nodes: resolves names, closes subgraphs,
+/// turns Constant nodes into constants, expands calls of model-local functions, and upgrades every other node.
 class GraphBuilder {
  public:
   GraphBuilder(LoadState& state, Scope& scope) : state_(state), scope_(scope) {}
@@ -24,7 +24,8 @@ class GraphBuilder {
 
   void build_contents(const GraphProto& proto, bool is_main);
   std::unordered_map<std::string_view, graph::ConstId> read_initializers(const GraphProto& proto);
-  void add_inputs(const GraphProto& proto, std::unordered_map<std::string_view, graph::ConstId>& initializers, bool is_main);
+  void add_inputs(const GraphProto& proto, std::unordered_map<std::string_view, graph::ConstId>& initializers,
+                  bool is_main);
   void add_outputs(const GraphProto& proto);
   void build_nodes(const std::vector<Bytes>& nodes, const std::vector<std::uint32_t>& order);
   void build_node(const NodeProto& proto);

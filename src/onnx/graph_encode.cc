@@ -1,8 +1,7 @@
 #include "onnx/graph_encode.h"
 
-#include <protozero/pbf_writer.hpp>
-
 #include <map>
+#include <protozero/pbf_writer.hpp>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,7 +30,14 @@ using graph::ValueId;
 constexpr std::size_t kLeastBytesToHoist = 1024;
 
 /// GraphProto's fields.
-enum GraphField : protozero::pbf_tag_type { kNode = 1, kName = 2, kInitializer = 5, kInput = 11, kOutput = 12, kValueInfo = 13 };
+enum GraphField : protozero::pbf_tag_type {
+  kNode = 1,
+  kName = 2,
+  kInitializer = 5,
+  kInput = 11,
+  kOutput = 12,
+  kValueInfo = 13
+};
 
 /// The constants that a graph's nodes read or that it returns, each once, in order of use.
 std::vector<ValueId> used_constants(const Graph& graph) {
@@ -108,18 +114,21 @@ class GraphEncoder {
     for (std::size_t i = 0; i + captures < graph.inputs.size(); ++i) {
       writer.add_message(kInput, encode_value_info(names.of(graph.inputs[i]), graph.value(graph.inputs[i]).type));
       if (graph.input_defaults[i] != kNoConst) {
-        writer.add_message(kInitializer, encode_tensor(model_.constant(graph.input_defaults[i]), names.of(graph.inputs[i])));
+        writer.add_message(kInitializer,
+                           encode_tensor(model_.constant(graph.input_defaults[i]), names.of(graph.inputs[i])));
       }
     }
     for (NodeId id : graph.order()) write_node(graph, graph.node(id), names, writer);
-    for (const ValueNames::Identity& identity : names.identities()) write_identity(names.of(identity.value), identity.output, writer);
+    for (const ValueNames::Identity& identity : names.identities())
+      write_identity(names.of(identity.value), identity.output, writer);
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       writer.add_message(kOutput, encode_value_info(names.of_output(i), graph.value(graph.outputs[i]).type));
     }
     return data;
   }
 
-  /// Gives every constant its name. Returned ones are written as Constant nodes, those of this graph alone as initializers.
+  /// Gives every constant its name. Returned ones are written as Constant nodes, those of this graph alone as
+  /// initializers.
   void write_constants(const Graph& graph, ValueNames& names, protozero::pbf_writer& writer) {
     std::unordered_map<ConstId, std::string> local;
     for (ValueId value : used_constants(graph)) {
@@ -167,14 +176,17 @@ class GraphEncoder {
       protozero::pbf_writer message(writer, kNode);
       std::size_t inputs = node.inputs.size() - static_cast<std::size_t>(node.captures);
       while (inputs > 0 && node.inputs[inputs - 1] == kNoValue) --inputs;
-      for (std::size_t i = 0; i < inputs; ++i) message.add_string(1, node.inputs[i] == kNoValue ? "" : names.of(node.inputs[i]));
+      for (std::size_t i = 0; i < inputs; ++i)
+        message.add_string(1, node.inputs[i] == kNoValue ? "" : names.of(node.inputs[i]));
       std::size_t outputs = node.outputs.size();
       while (outputs > 0 && node.outputs[outputs - 1] == kNoValue) --outputs;
-      for (std::size_t i = 0; i < outputs; ++i) message.add_string(2, node.outputs[i] == kNoValue ? "" : names.of(node.outputs[i]));
+      for (std::size_t i = 0; i < outputs; ++i)
+        message.add_string(2, node.outputs[i] == kNoValue ? "" : names.of(node.outputs[i]));
       if (!node.name.empty()) message.add_string(3, node.name);
       message.add_string(4, node.op_type);
       if (!node.domain.empty()) message.add_string(7, node.domain);
-      for (const auto& [key, attribute] : node.attributes) message.add_message(5, encode_attribute(key, attribute, node, names));
+      for (const auto& [key, attribute] : node.attributes)
+        message.add_message(5, encode_attribute(key, attribute, node, names));
     }
     if (ops::find_op(node.domain, node.op_type)) return;
     for (ValueId output : node.outputs) {  // nothing else tells the types of what an unknown operator makes
@@ -197,7 +209,8 @@ class GraphEncoder {
     return data;
   }
 
-  std::string encode_attribute(const std::string& key, const Attribute& attribute, const Node& node, ValueNames& names) {
+  std::string encode_attribute(const std::string& key, const Attribute& attribute, const Node& node,
+                               ValueNames& names) {
     std::string data;
     protozero::pbf_writer writer(data);
     writer.add_string(1, key);

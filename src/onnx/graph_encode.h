@@ -16,9 +16,9 @@ struct NamedConstant {
 
 /// The model's graph, serialized but for its large or shared constants.
 struct EncodedGraph {
-  std::string message;                    ///< a GraphProto, to which initializers may be appended
+  std::string message;  ///< a GraphProto, to which initializers may be appended
   std::vector<NamedConstant> constants;
-  std::set<std::string> domains;          ///< of its operators
+  std::set<std::string> domains;  ///< of its operators
 };
 
 EncodedGraph encode_graph(const graph::Model& model);

@@ -20,7 +20,9 @@ namespace sardonyx::onnx {
 using Opsets = std::map<std::string, std::int64_t, std::less<>>;
 
 /// "ai.onnx" and "" are the same domain.
-inline std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+inline std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
 
 /// Checks and collects opset imports; throws kUnsupported for a version above the newest known one.
 Opsets to_opsets(const std::vector<OperatorSetIdProto>& imports);

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-
 #include <iterator>
 #include <utility>
 #include <variant>
@@ -13,25 +12,24 @@ namespace {
 
 /// The AttributeType of each alternative of graph::Attribute.
 constexpr AttributeType kTypeOfAlternative[] = {
-    AttributeType::kInt,     AttributeType::kFloat,        AttributeType::kString, AttributeType::kTensor,
-    AttributeType::kGraph,   AttributeType::kTypeProto,    AttributeType::kSparseTensor,
-    AttributeType::kInts,    AttributeType::kFloats,       AttributeType::kStrings, AttributeType::kTensors,
-    AttributeType::kGraphs,
+    AttributeType::kInt,    AttributeType::kFloat,     AttributeType::kString,       AttributeType::kTensor,
+    AttributeType::kGraph,  AttributeType::kTypeProto, AttributeType::kSparseTensor, AttributeType::kInts,
+    AttributeType::kFloats, AttributeType::kStrings,   AttributeType::kTensors,      AttributeType::kGraphs,
 };
 static_assert(std::size(kTypeOfAlternative) == std::variant_size_v<graph::Attribute>);
 
 /// What a reference stands for; null when the call did not give it and the function has no default.
 const graph::Attribute* resolve(const AttributeProto& proto, const AttributeBindings* bindings) {
   if (!bindings) {
-    fail(ErrorCode::kInvalidModel, "attribute '{}' refers to '{}', but only functions have attributes to refer to", proto.name,
-         proto.ref_attr_name);
+    fail(ErrorCode::kInvalidModel, "attribute '{}' refers to '{}', but only functions have attributes to refer to",
+         proto.name, proto.ref_attr_name);
   }
   const auto bound = bindings->find(proto.ref_attr_name);
   if (bound == bindings->end()) return nullptr;
   const AttributeType type = kTypeOfAlternative[bound->second.index()];
   if (proto.type != 0 && proto.type != static_cast<std::int64_t>(type)) {
-    fail(ErrorCode::kInvalidModel, "attribute '{}' of type {} refers to '{}', which has type {}", proto.name, proto.type,
-         proto.ref_attr_name, static_cast<int>(type));
+    fail(ErrorCode::kInvalidModel, "attribute '{}' of type {} refers to '{}', which has type {}", proto.name,
+         proto.type, proto.ref_attr_name, static_cast<int>(type));
   }
   return &bound->second;
 }

@@ -14,7 +14,8 @@ using Names = std::unordered_set<std::string_view>;
 
 void collect_reads(Bytes node, int depth, Names& reads);
 
-/// What a subgraph reads and does not make itself. Depth is checked where graphs are built as well; here it bounds recursion.
+/// What a subgraph reads and does not make itself. Depth is checked where graphs are built as well; here it bounds
+/// recursion.
 void collect_free_names(Bytes message, int depth, Names& reads) {
   if (depth > kDeepestNesting) fail(ErrorCode::kInvalidModel, "graphs are nested more than {} deep", kDeepestNesting);
   const GraphProto graph = parse_graph(message);
@@ -56,7 +57,8 @@ void collect_reads(Bytes node, int depth, Names& reads) {
 }
 
 /// Kahn's algorithm; of the nodes that could come next, the one that stands first in the file.
-std::vector<std::uint32_t> sort_nodes(const std::vector<Bytes>& nodes, const std::vector<std::vector<std::uint32_t>>& readers,
+std::vector<std::uint32_t> sort_nodes(const std::vector<Bytes>& nodes,
+                                      const std::vector<std::vector<std::uint32_t>>& readers,
                                       std::vector<std::uint32_t> waiting) {
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -90,8 +92,8 @@ Producers find_producers(const std::vector<Bytes>& nodes) {
       if (reader.field() != 2 || reader.as_bytes().empty()) continue;
       if (!producers.emplace(reader.as_bytes(), i).second) {
         const NodeProto node = parse_node(nodes[i]);
-        fail(ErrorCode::kInvalidModel, "the value '{}' is made twice, the second time by node '{}' ({})", reader.as_bytes(),
-             node.name, node.op_type);
+        fail(ErrorCode::kInvalidModel, "the value '{}' is made twice, the second time by node '{}' ({})",
+             reader.as_bytes(), node.name, node.op_type);
       }
     }
   }

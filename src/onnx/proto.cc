@@ -1,6 +1,9 @@
 #include "onnx/proto.h"
 
+#include <fmt/core.h>
+
 #include "base/fail.h"
+#include "onnx/context.h"
 #include "onnx/wire.h"
 
 namespace sardonyx::onnx {
@@ -136,7 +139,10 @@ NodeProto parse_node(Bytes message) {
       case 2: node.outputs.push_back(reader.as_bytes()); break;
       case 3: node.name = reader.as_bytes(); break;
       case 4: node.op_type = reader.as_bytes(); break;
-      case 5: node.attributes.push_back(parse_attribute(reader.as_bytes())); break;
+      case 5:
+        in_context([&] { return fmt::format("an attribute of node '{}' ({})", node.name, node.op_type); },
+                   [&] { node.attributes.push_back(parse_attribute(reader.as_bytes())); });
+        break;
       case 7: node.domain = reader.as_bytes(); break;
       case 8: node.overload = reader.as_bytes(); break;
       default: break;

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-// ONNX's protobuf messages as plain structs. Every string_view lies in the file's bytes; nested messages that may be large in
-// number or size stay unparsed (as `Bytes`) until they are needed. Each parse_ function throws kInvalidModel for bytes that are
-// no such message. Field meanings are those of onnx.proto.
+// ONNX's protobuf messages as plain structs. Every string_view lies in the file's bytes; nested messages that may be
+// large in number or size stay unparsed (as `Bytes`) until they are needed. Each parse_ function throws kInvalidModel
+// for bytes that are no such message. Field meanings are those of onnx.proto.
 namespace sardonyx::onnx {
 
 using Bytes = std::string_view;  ///< a serialized message

@@ -1,7 +1,6 @@
 #include "onnx/reader.h"
 
 #include <fmt/core.h>
-
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -39,18 +38,21 @@ void read_functions(const ModelProto& proto, const Opsets& model_opsets, LoadSta
     Function function;
     function.proto = parse_function(message);
     const FunctionProto& callee = function.proto;
-    in_context([&] { return fmt::format("function '{}.{}'", callee.domain, callee.name); }, [&] {
-      function.opsets = to_opsets(callee.opset_imports);
-      function.opsets.insert(model_opsets.begin(), model_opsets.end());  // for domains that the function does not import
-      const FunctionKey key(canonical_domain(callee.domain), callee.name, callee.overload);
-      if (!state.functions.emplace(key, std::move(function)).second) {
-        fail(ErrorCode::kInvalidModel, "the function is defined twice");
-      }
-    });
+    in_context([&] { return fmt::format("function '{}.{}'", callee.domain, callee.name); },
+               [&] {
+                 function.opsets = to_opsets(callee.opset_imports);
+                 function.opsets.insert(model_opsets.begin(),
+                                        model_opsets.end());  // for domains that the function does not import
+                 const FunctionKey key(canonical_domain(callee.domain), callee.name, callee.overload);
+                 if (!state.functions.emplace(key, std::move(function)).second) {
+                   fail(ErrorCode::kInvalidModel, "the function is defined twice");
+                 }
+               });
   }
 }
 
 void read(Bytes bytes, const ReadOptions& options, TensorDecoder tensors, graph::Model& model) {
+  if (bytes.empty()) fail(ErrorCode::kInvalidModel, "the file is empty");
   const ModelProto proto = parse_model(bytes);
   read_header(proto, model);
   Opsets opsets = to_opsets(proto.opset_imports);
@@ -66,15 +68,16 @@ void read(Bytes bytes, const ReadOptions& options, TensorDecoder tensors, graph:
 
 graph::Model read_named(const std::string& place, Bytes bytes, const ReadOptions& options, TensorDecoder tensors) {
   graph::Model model;
-  in_context([&] { return place; }, [&] {
-    try {
-      read(bytes, options, std::move(tensors), model);
-    } catch (const std::bad_alloc&) {
-      fail(ErrorCode::kResourceExhausted, "there is not enough memory to load the model");
-    } catch (const std::length_error& error) {
-      fail(ErrorCode::kResourceExhausted, "a part of the model is too large: {}", error.what());
-    }
-  });
+  in_context([&] { return place; },
+             [&] {
+               try {
+                 read(bytes, options, std::move(tensors), model);
+               } catch (const std::bad_alloc&) {
+                 fail(ErrorCode::kResourceExhausted, "there is not enough memory to load the model");
+               } catch (const std::length_error& error) {
+                 fail(ErrorCode::kResourceExhausted, "a part of the model is too large: {}", error.what());
+               }
+             });
   return model;
 }
 
@@ -94,7 +97,8 @@ Opsets to_opsets(const std::vector<OperatorSetIdProto>& imports) {
     check_opset(domain, import.version);
     const auto [known, is_new] = opsets.emplace(domain, import.version);
     if (!is_new && known->second != import.version) {
-      fail(ErrorCode::kInvalidModel, "opset '{}' is imported in versions {} and {}", domain, known->second, import.version);
+      fail(ErrorCode::kInvalidModel, "opset '{}' is imported in versions {} and {}", domain, known->second,
+           import.version);
     }
   }
   return opsets;
@@ -109,7 +113,8 @@ graph::Model read_model(const std::filesystem::path& path, const ReadOptions& op
 }
 
 graph::Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
-  TensorDecoder tensors(options.owner, ExternalFiles::in_folder(options.external_data_folder), options.most_dense_bytes);
+  TensorDecoder tensors(options.owner, ExternalFiles::in_folder(options.external_data_folder),
+                        options.most_dense_bytes);
   const Bytes message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return read_named("model in memory", message, options, std::move(tensors));
 }

@@ -18,7 +18,8 @@ std::int64_t linear_index(const TensorDecoder::Sparse& sparse, std::int64_t i) {
     const std::int64_t dim = sparse.shape[static_cast<std::size_t>(axis)];
     const std::int64_t index = indices[i * rank + axis];
     if (index < 0 || index >= dim) {
-      fail(ErrorCode::kInvalidModel, "entry {} of a sparse tensor has index {} on axis {}, outside of {}", i, index, axis, dim);
+      fail(ErrorCode::kInvalidModel, "entry {} of a sparse tensor has index {} on axis {}, outside of {}", i, index,
+           axis, dim);
     }
     position = position * dim + index;
   }
@@ -32,15 +33,16 @@ void check_indices(const TensorDecoder::Sparse& sparse) {
   const bool is_linear = shape == Shape{nnz};
   const bool is_coo = shape == Shape{nnz, static_cast<std::int64_t>(sparse.shape.rank())};
   if (sparse.values.shape().rank() != 1 || sparse.indices.type() != ElementType::kInt64 || !(is_linear || is_coo)) {
-    fail(ErrorCode::kInvalidModel, "a sparse tensor of shape {} needs values [n] and int64 indices [n] or [n,{}], but has {} and {}",
+    fail(ErrorCode::kInvalidModel,
+         "a sparse tensor of shape {} needs values [n] and int64 indices [n] or [n,{}], but has {} and {}",
          sparse.shape.to_string(), sparse.shape.rank(), sparse.values.shape().to_string(), shape.to_string());
   }
   std::int64_t last = -1;
   for (std::int64_t i = 0; i < nnz; ++i) {
     const std::int64_t position = linear_index(sparse, i);
     if (position <= last || position >= count) {
-      fail(ErrorCode::kInvalidModel, "indices of a sparse tensor must ascend inside its {} elements, but {} follows {}", count,
-           position, last);
+      fail(ErrorCode::kInvalidModel, "indices of a sparse tensor must ascend inside its {} elements, but {} follows {}",
+           count, position, last);
     }
     last = position;
   }
@@ -69,15 +71,16 @@ void scatter(const TensorDecoder::Sparse& sparse, Tensor& dense) {
 TensorDecoder::Sparse TensorDecoder::decode_sparse(const SparseTensorProto& proto) {
   if (!proto.values || !proto.indices) fail(ErrorCode::kInvalidModel, "a sparse tensor lacks its values or indices");
   const TensorProto values = parse_tensor(*proto.values);
-  return in_context([&] { return "sparse tensor '" + std::string(values.name) + "'"; }, [&] {
-    Sparse sparse{decode(values), decode(parse_tensor(*proto.indices)), {}};
-    for (std::int64_t dim : proto.dims) {
-      if (dim < 0) fail(ErrorCode::kInvalidModel, "a sparse tensor's dimension is negative: {}", dim);
-      sparse.shape.push_back(dim);
-    }
-    check_indices(sparse);
-    return sparse;
-  });
+  return in_context([&] { return "sparse tensor '" + std::string(values.name) + "'"; },
+                    [&] {
+                      Sparse sparse{decode(values), decode(parse_tensor(*proto.indices)), {}};
+                      for (std::int64_t dim : proto.dims) {
+                        if (dim < 0) fail(ErrorCode::kInvalidModel, "a sparse tensor's dimension is negative: {}", dim);
+                        sparse.shape.push_back(dim);
+                      }
+                      check_indices(sparse);
+                      return sparse;
+                    });
 }
 
 Tensor TensorDecoder::densify(const Sparse& sparse) {

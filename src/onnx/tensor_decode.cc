@@ -14,7 +14,15 @@ namespace sardonyx::onnx {
 namespace {
 
 /// TensorProto's typed fields.
-enum TypedField : std::uint32_t { kNone = 0, kFloats = 4, kInt32s = 5, kStrings = 6, kInt64s = 7, kDoubles = 10, kUInt64s = 11 };
+enum TypedField : std::uint32_t {
+  kNone = 0,
+  kFloats = 4,
+  kInt32s = 5,
+  kStrings = 6,
+  kInt64s = 7,
+  kDoubles = 10,
+  kUInt64s = 11
+};
 
 TypedField typed_field_of(ElementType type) {
   switch (type) {
@@ -58,7 +66,8 @@ class Sink {
   void put_narrow(std::int64_t value) {
     constexpr std::int64_t kMost = std::numeric_limits<U>::max();
     if (value < -(kMost / 2) - 1 || value > kMost) {
-      fail(ErrorCode::kInvalidModel, "element {} of a tensor is {}, which does not fit into {} bits", count_, value, sizeof(U) * 8);
+      fail(ErrorCode::kInvalidModel, "element {} of a tensor is {}, which does not fit into {} bits", count_, value,
+           sizeof(U) * 8);
     }
     put(static_cast<U>(value));
   }
@@ -78,15 +87,14 @@ class Sink {
 void read_integers(const MessageReader& reader, ElementType type, Sink& sink) {
   switch (type) {
     case ElementType::kInt64:
-    case ElementType::kUInt64:
-      return reader.each_int([&](std::int64_t value) { sink.put(value); });
+    case ElementType::kUInt64: return reader.each_int([&](std::int64_t value) { sink.put(value); });
     case ElementType::kInt32:
     case ElementType::kUInt32:
       return reader.each_int([&](std::int64_t value) { sink.put_narrow<std::uint32_t>(value); });
-    case ElementType::kBool:
-      return reader.each_int([&](std::int64_t value) { sink.put<std::uint8_t>(value != 0); });
+    case ElementType::kBool: return reader.each_int([&](std::int64_t value) { sink.put<std::uint8_t>(value != 0); });
     default:
-      if (bit_width(type) == 16) return reader.each_int([&](std::int64_t value) { sink.put_narrow<std::uint16_t>(value); });
+      if (bit_width(type) == 16)
+        return reader.each_int([&](std::int64_t value) { sink.put_narrow<std::uint16_t>(value); });
       return reader.each_int([&](std::int64_t value) { sink.put_narrow<std::uint8_t>(value); });
   }
 }
@@ -125,12 +133,12 @@ Tensor decode_typed(const TensorProto& proto, ElementType type, Shape shape) {
   byte_size(type, shape.num_elements());  // throws when it overflows
   const std::size_t numbers = stored_numbers(type, count);
   if (proto.typed_field != kNone && proto.typed_field != typed_field_of(type)) {
-    fail(ErrorCode::kInvalidModel, "elements of type {} must stand in field {} of a TensorProto, but are in field {}", name(type),
-         static_cast<int>(typed_field_of(type)), proto.typed_field);
+    fail(ErrorCode::kInvalidModel, "elements of type {} must stand in field {} of a TensorProto, but are in field {}",
+         name(type), static_cast<int>(typed_field_of(type)), proto.typed_field);
   }
   if (proto.most_typed < numbers) {
-    fail(ErrorCode::kInvalidModel, "a tensor of type {} and shape {} needs {} stored numbers, but has at most {}", name(type),
-         shape.to_string(), numbers, proto.most_typed);
+    fail(ErrorCode::kInvalidModel, "a tensor of type {} and shape {} needs {} stored numbers, but has at most {}",
+         name(type), shape.to_string(), numbers, proto.most_typed);
   }
   if (type == ElementType::kString) {
     if (proto.most_typed != numbers) {
@@ -160,8 +168,8 @@ Tensor TensorDecoder::decode_raw(ElementType type, Shape shape, std::string_view
                                  const std::shared_ptr<const void>& owner) const {
   const std::size_t bytes = byte_size(type, shape.num_elements());
   if (raw.size() != bytes) {
-    fail(ErrorCode::kInvalidModel, "a tensor of type {} and shape {} takes {} bytes, but has {}", name(type), shape.to_string(),
-         bytes, raw.size());
+    fail(ErrorCode::kInvalidModel, "a tensor of type {} and shape {} takes {} bytes, but has {}", name(type),
+         shape.to_string(), bytes, raw.size());
   }
   const auto address = reinterpret_cast<std::uintptr_t>(raw.data());
   if (owner && address % alignment_of(type) == 0 && type != ElementType::kBool) {
@@ -177,29 +185,31 @@ Tensor TensorDecoder::decode_raw(ElementType type, Shape shape, std::string_view
 }
 
 Tensor TensorDecoder::decode(const TensorProto& proto) {
-  return in_context([&] { return "tensor '" + std::string(proto.name) + "'"; }, [&] {
-    const ElementType type = to_element_type(proto.data_type);
-    Shape shape = to_shape(proto.dims);
-    if (proto.has_segment) fail(ErrorCode::kUnsupported, "tensors stored in segments are not supported");
-    const bool is_external = proto.data_location == 1;
-    if (proto.data_location != 0 && !is_external) {
-      fail(ErrorCode::kInvalidModel, "data_location must be 0 or 1, but is {}", proto.data_location);
-    }
-    const bool has_raw = proto.raw_data && !proto.raw_data->empty();
-    if (int{is_external} + int{has_raw} + int{proto.typed_field != kNone} > 1) {
-      fail(ErrorCode::kInvalidModel, "a tensor's elements are given twice");
-    }
-    if (type == ElementType::kString && (is_external || has_raw)) {
-      fail(ErrorCode::kInvalidModel, "strings must stand in string_data, not in raw or external data");
-    }
-    if (is_external) {
-      const MappedBytes found = files_.find(proto.external_data, byte_size(type, shape.num_elements()));
-      const std::string_view raw(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
-      return decode_raw(type, std::move(shape), raw, found.owner);
-    }
-    if (has_raw) return decode_raw(type, std::move(shape), *proto.raw_data, owner_);
-    return decode_typed(proto, type, std::move(shape));
-  });
+  return in_context(
+      [&] { return "tensor '" + std::string(proto.name) + "'"; },
+      [&] {
+        const ElementType type = to_element_type(proto.data_type);
+        Shape shape = to_shape(proto.dims);
+        if (proto.has_segment) fail(ErrorCode::kUnsupported, "tensors stored in segments are not supported");
+        const bool is_external = proto.data_location == 1;
+        if (proto.data_location != 0 && !is_external) {
+          fail(ErrorCode::kInvalidModel, "data_location must be 0 or 1, but is {}", proto.data_location);
+        }
+        const bool has_raw = proto.raw_data && !proto.raw_data->empty();
+        if (int{is_external} + int{has_raw} + int{proto.typed_field != kNone} > 1) {
+          fail(ErrorCode::kInvalidModel, "a tensor's elements are given twice");
+        }
+        if (type == ElementType::kString && (is_external || has_raw)) {
+          fail(ErrorCode::kInvalidModel, "strings must stand in string_data, not in raw or external data");
+        }
+        if (is_external) {
+          const MappedBytes found = files_.find(proto.external_data, byte_size(type, shape.num_elements()));
+          const std::string_view raw(reinterpret_cast<const char*>(found.bytes.data()), found.bytes.size());
+          return decode_raw(type, std::move(shape), raw, found.owner);
+        }
+        if (has_raw) return decode_raw(type, std::move(shape), *proto.raw_data, owner_);
+        return decode_typed(proto, type, std::move(shape));
+      });
 }
 
 }  // namespace sardonyx::onnx

@@ -4,14 +4,16 @@
 #include <memory>
 #include <string_view>
 
+#include "sardonyx/tensor.h"
+
 #include "onnx/external_data.h"
 #include "onnx/proto.h"
-#include "sardonyx/tensor.h"
 
 namespace sardonyx::onnx {
 
-/// Turns serialized tensors into Tensors. Elements in raw_data or in an external file are not copied where the file's memory
-/// has an owner and aligns them; all others are. Nothing is allocated before the file is known to hold that many elements.
+/// Turns serialized tensors into Tensors. Elements in raw_data or in an external file are not copied where the file's
+/// memory has an owner and aligns them; all others are. Nothing is allocated before the file is known to hold that many
+/// elements.
 class TensorDecoder {
  public:
   /// `owner` keeps the messages' bytes alive; null: they may go away, so elements are always copied.
@@ -31,7 +33,8 @@ class TensorDecoder {
   Tensor densify(const Sparse& sparse);
 
  private:
-  Tensor decode_raw(ElementType type, Shape shape, std::string_view raw, const std::shared_ptr<const void>& owner) const;
+  Tensor decode_raw(ElementType type, Shape shape, std::string_view raw,
+                    const std::shared_ptr<const void>& owner) const;
 
   std::shared_ptr<const void> owner_;
   ExternalFiles files_;

@@ -39,7 +39,8 @@ std::string encode_tensor_header(const Tensor& tensor, std::string_view name) {
   return data;
 }
 
-std::string encode_external_tensor(const Tensor& tensor, std::string_view name, std::string_view location, std::uint64_t offset) {
+std::string encode_external_tensor(const Tensor& tensor, std::string_view name, std::string_view location,
+                                   std::uint64_t offset) {
   std::string data;
   protozero::pbf_writer writer(data);
   write_header(writer, tensor, name);

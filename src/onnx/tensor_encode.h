@@ -15,6 +15,7 @@ std::string encode_tensor(const Tensor& tensor, std::string_view name);
 std::string encode_tensor_header(const Tensor& tensor, std::string_view name);
 
 /// The same with the elements in a file beside the model.
-std::string encode_external_tensor(const Tensor& tensor, std::string_view name, std::string_view location, std::uint64_t offset);
+std::string encode_external_tensor(const Tensor& tensor, std::string_view name, std::string_view location,
+                                   std::uint64_t offset);
 
 }  // namespace sardonyx::onnx

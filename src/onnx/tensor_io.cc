@@ -1,7 +1,6 @@
 #include "onnx/tensor_io.h"
 
 #include <protozero/pbf_writer.hpp>
-
 #include <utility>
 
 #include "base/fail.h"
@@ -17,7 +16,14 @@ namespace {
 using graph::ValueType;
 
 /// SequenceProto.DataType and OptionalProto.DataType; also the fields of their values, less 2.
-enum class Kind : std::uint8_t { kUndefined = 0, kTensor = 1, kSparseTensor = 2, kSequence = 3, kMap = 4, kOptional = 5 };
+enum class Kind : std::uint8_t {
+  kUndefined = 0,
+  kTensor = 1,
+  kSparseTensor = 2,
+  kSequence = 3,
+  kMap = 4,
+  kOptional = 5
+};
 
 Value decode_sequence(Bytes message, int depth);
 Value decode_map(Bytes message, int depth);
@@ -37,7 +43,8 @@ Value decode_kind(Kind kind, Bytes message, int depth) {
   fail(ErrorCode::kInvalidModel, "a value has no kind");
 }
 
-/// The kind of the value that a field holds, kUndefined for other fields. Fields of SequenceProto and OptionalProto agree.
+/// The kind of the value that a field holds, kUndefined for other fields. Fields of SequenceProto and OptionalProto
+/// agree.
 Kind kind_of_field(std::uint32_t field) {
   return field >= 3 && field <= 7 ? static_cast<Kind>(field - 2) : Kind::kUndefined;
 }
@@ -51,7 +58,8 @@ Value decode_sequence(Bytes message, int depth) {
     const Kind kind = kind_of_field(reader.field());
     if (kind == Kind::kUndefined) continue;
     if (declared != 0 && declared != static_cast<std::int64_t>(kind)) {
-      fail(ErrorCode::kInvalidModel, "a sequence of kind {} holds an element of kind {}", declared, static_cast<int>(kind));
+      fail(ErrorCode::kInvalidModel, "a sequence of kind {} holds an element of kind {}", declared,
+           static_cast<int>(kind));
     }
     sequence.items.push_back(decode_kind(kind, reader.as_bytes(), depth));
     if (sequence.items.back().is_tensor()) sequence.element_type = sequence.items.back().tensor().type();
@@ -118,7 +126,8 @@ std::string encode_sequence(const std::vector<Value>& items, const std::string& 
   const Kind kind = items.empty() ? Kind::kTensor : kind_of(items.front());
   writer.add_int32(2, static_cast<std::int32_t>(kind));
   for (const Value& item : items) {
-    if (kind_of(item) != kind || item.is_none()) fail(ErrorCode::kInvalidArgument, "a sequence's elements differ in kind");
+    if (kind_of(item) != kind || item.is_none())
+      fail(ErrorCode::kInvalidArgument, "a sequence's elements differ in kind");
     writer.add_message(static_cast<protozero::pbf_tag_type>(kind) + 2, encode(item, ""));
   }
   return data;

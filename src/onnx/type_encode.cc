@@ -8,8 +8,8 @@ namespace {
 using graph::Dim;
 using graph::ValueType;
 
-// Nested messages are made as strings: pbf_writer drops a nested message to which nothing is added, but an empty shape (a
-// scalar's) and an empty dimension (an unknown one) say something.
+// Nested messages are made as strings: pbf_writer drops a nested message to which nothing is added, but an empty shape
+// (a scalar's) and an empty dimension (an unknown one) say something.
 
 std::string encode_dim(const Dim& dim) {
   std::string data;

@@ -6,8 +6,8 @@
 
 namespace sardonyx::onnx {
 
-/// A serialized TypeProto; "" where nothing is known. Dimensions that are symbols keep their names; those that nothing names,
-/// and expressions, are left open.
+/// A serialized TypeProto; "" where nothing is known. Dimensions that are symbols keep their names; those that nothing
+/// names, and expressions, are left open.
 std::string encode_type(const graph::ValueType& type);
 
 /// A serialized ValueInfoProto.

@@ -56,7 +56,8 @@ void ValueNames::name_outputs() {
     output_names_.push_back(wanted);
     const auto [known, is_new] = returned.emplace(wanted, value);
     if (!is_new) {
-      if (known->second != value) fail(ErrorCode::kInvalidArgument, "the output name '{}' stands for two values", wanted);
+      if (known->second != value)
+        fail(ErrorCode::kInvalidArgument, "the output name '{}' stands for two values", wanted);
       continue;
     }
     std::string& name = names_[static_cast<std::size_t>(value)];

@@ -10,9 +10,9 @@ namespace sardonyx::onnx {
 
 /// The names that one graph's values get in a file, unique among themselves and all names of the enclosing graphs.
 ///
-/// An output's value has the output's name. Values that neither a node nor a constant of this graph makes (inputs, captures), and
-/// values that are returned under two names, are returned through an Identity: `identities` lists these. Constants that are not
-/// returned have no name until set() gives them one.
+/// An output's value has the output's name. Values that neither a node nor a constant of this graph makes (inputs,
+/// captures), and values that are returned under two names, are returned through an Identity: `identities` lists these.
+/// Constants that are not returned have no name until set() gives them one.
 class ValueNames {
  public:
   struct Identity {

@@ -1,9 +1,8 @@
 #include "onnx/wire.h"
 
+#include <bit>
 #include <protozero/exception.hpp>
 #include <protozero/varint.hpp>
-
-#include <bit>
 
 #include "base/fail.h"
 
@@ -12,12 +11,13 @@ namespace sardonyx::onnx {
 static_assert(std::endian::native == std::endian::little, "ONNX files are little-endian and are read in place");
 
 void MessageReader::malformed(const char* what) const {
-  fail(ErrorCode::kInvalidModel, "the file is damaged or not an ONNX model: in field {} of a {}, {}", field_, message_, what);
+  fail(ErrorCode::kInvalidModel, "the file is damaged or not an ONNX model: in field {} of a {}, {}", field_, message_,
+       what);
 }
 
 void MessageReader::wrong_type(const char* expected) const {
-  fail(ErrorCode::kInvalidModel, "field {} of a {} must hold {}, but is encoded as protobuf wire type {}", field_, message_,
-       expected, static_cast<int>(wire_type_));
+  fail(ErrorCode::kInvalidModel, "field {} of a {} must hold {}, but is encoded as protobuf wire type {}", field_,
+       message_, expected, static_cast<int>(wire_type_));
 }
 
 std::uint64_t MessageReader::varint(const char** at, const char* end) const {
@@ -48,13 +48,9 @@ void MessageReader::read_value(std::uint32_t wire_type) {
     at_ += size;
   };
   switch (wire_type_) {
-    case WireType::kVarint:
-      number_ = varint(&at_, end_);
-      return;
-    case WireType::kFixed64:
-      return fixed(8);
-    case WireType::kFixed32:
-      return fixed(4);
+    case WireType::kVarint: number_ = varint(&at_, end_); return;
+    case WireType::kFixed64: return fixed(8);
+    case WireType::kFixed32: return fixed(4);
     case WireType::kBytes: {
       const std::uint64_t length = varint(&at_, end_);
       if (length > static_cast<std::uint64_t>(end_ - at_)) malformed("the length reaches outside the message");

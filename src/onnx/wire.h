@@ -6,13 +6,14 @@
 
 namespace sardonyx::onnx {
 
-/// Walks the fields of one protobuf message that lies in memory. Borrows the bytes. Everything that the bytes can get wrong
-/// (a field that ends outside the message, an unknown wire type, a field of another wire type than the reader asks for)
-/// throws kInvalidModel naming the message and the field.
+/// Walks the fields of one protobuf message that lies in memory. Borrows the bytes. Everything that the bytes can get
+/// wrong (a field that ends outside the message, an unknown wire type, a field of another wire type than the reader
+/// asks for) throws kInvalidModel naming the message and the field.
 class MessageReader {
  public:
   /// `message` names the message in errors, such as "TensorProto"; it must be a literal.
-  MessageReader(std::string_view bytes, const char* message) : at_(bytes.data()), end_(at_ + bytes.size()), message_(message) {}
+  MessageReader(std::string_view bytes, const char* message)
+      : at_(bytes.data()), end_(at_ + bytes.size()), message_(message) {}
 
   /// Moves to the next field. False at the message's end.
   bool next();

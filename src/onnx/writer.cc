@@ -1,11 +1,10 @@
 #include "onnx/writer.h"
 
 #include <fmt/core.h>
-#include <protozero/pbf_writer.hpp>
-#include <unistd.h>
-
 #include <fstream>
+#include <protozero/pbf_writer.hpp>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kIrVersion = 13;
-constexpr std::size_t kExternalAlignment = 4096;      ///< so that a tensor's pages are its own
+constexpr std::size_t kExternalAlignment = 4096;  ///< so that a tensor's pages are its own
 constexpr std::size_t kLeastExternalBytes = 4096;
 
 /// What a file consists of, in order: text of our own and tensors' memory.
@@ -80,7 +79,8 @@ void lay_out_constants(const std::vector<NamedConstant>& constants, const std::s
   }
 }
 
-std::string encode_header(const graph::Model& model, const std::set<std::string>& domains, const WriteOptions& options) {
+std::string encode_header(const graph::Model& model, const std::set<std::string>& domains,
+                          const WriteOptions& options) {
   std::string data;
   protozero::pbf_writer writer(data);
   writer.add_int64(1, kIrVersion);
@@ -121,7 +121,8 @@ Layout lay_out(const graph::Model& model, const WriteOptions& options, const std
 /// A file that appears under its name when it is whole, or not at all.
 class NewFile {
  public:
-  explicit NewFile(fs::path path) : path_(std::move(path)), temporary_(path_.string() + fmt::format(".{}.tmp", getpid())) {
+  explicit NewFile(fs::path path)
+      : path_(std::move(path)), temporary_(path_.string() + fmt::format(".{}.tmp", getpid())) {
     stream_.open(temporary_, std::ios::binary | std::ios::trunc);
     check();
   }
@@ -136,7 +137,8 @@ class NewFile {
     for (const Piece& piece : pieces) {
       stream_ << piece.text;
       if (piece.tensor) {
-        stream_.write(reinterpret_cast<const char*>(piece.tensor->view().bytes()), static_cast<std::streamsize>(piece.tensor->num_bytes()));
+        stream_.write(reinterpret_cast<const char*>(piece.tensor->view().bytes()),
+                      static_cast<std::streamsize>(piece.tensor->num_bytes()));
       }
       stream_ << std::string(piece.padding, '\0');
     }
@@ -153,7 +155,9 @@ class NewFile {
 
  private:
   void check() const {
-    if (!stream_) fail(ErrorCode::kIo, "can't write '{}': does its folder exist, and is there space on the disk?", temporary_.string());
+    if (!stream_)
+      fail(ErrorCode::kIo, "can't write '{}': does its folder exist, and is there space on the disk?",
+           temporary_.string());
   }
 
   fs::path path_, temporary_;
@@ -185,13 +189,15 @@ std::string write_model_to_string(const graph::Model& model, const WriteOptions&
   const Layout layout = lay_out(model, options, "");
   const std::size_t size = total_size(layout.model);
   if (size > options.most_bytes_inline) {
-    fail(ErrorCode::kResourceExhausted, "the model takes {} bytes; write it to a file, with its weights beside it", size);
+    fail(ErrorCode::kResourceExhausted, "the model takes {} bytes; write it to a file, with its weights beside it",
+         size);
   }
   std::string data;
   data.reserve(size);
   for (const Piece& piece : layout.model) {
     data += piece.text;
-    if (piece.tensor) data.append(reinterpret_cast<const char*>(piece.tensor->view().bytes()), piece.tensor->num_bytes());
+    if (piece.tensor)
+      data.append(reinterpret_cast<const char*>(piece.tensor->view().bytes()), piece.tensor->num_bytes());
   }
   return data;
 }

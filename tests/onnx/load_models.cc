@@ -1,19 +1,20 @@
-// Loads every ONNX model below the folders given as arguments, checks the result's form, and reads the values beside them.
-// Each is also written and read again, which must give the same graph. Fails when one does not load, or when there is none.
-
-#include <fmt/core.h>
+// Loads every ONNX model below the folders given as arguments, checks the result's form, and reads the values beside
+// them. Each is also written and read again, which must give the same graph. Fails when one does not load, or when
+// there is none.
 
 #include <cstdio>
 #include <filesystem>
+#include <fmt/core.h>
 #include <span>
 #include <string>
+
+#include "sardonyx/error.h"
 
 #include "base/fail.h"
 #include "graph/model.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_io.h"
 #include "onnx/writer.h"
-#include "sardonyx/error.h"
 
 namespace fs = std::filesystem;
 namespace {

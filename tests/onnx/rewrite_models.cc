@@ -1,15 +1,15 @@
-// rewrite_models IN_FOLDER OUT_FOLDER: reads every .onnx file of a folder and writes it, in the internal opset, to the other.
-// Prints an error and goes on where a model does not load; exits 1 then.
-
-#include <fmt/core.h>
+// rewrite_models IN_FOLDER OUT_FOLDER: reads every .onnx file of a folder and writes it, in the internal opset, to the
+// other. Prints an error and goes on where a model does not load; exits 1 then.
 
 #include <cstdio>
 #include <filesystem>
+#include <fmt/core.h>
+
+#include "sardonyx/error.h"
 
 #include "graph/model.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
-#include "sardonyx/error.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -10,7 +10,8 @@ using graph::kNoValue;
 
 /// Y = (X - mean) / sqrt(var + epsilon) * scale + B with statistics per activation, shaped like X without its batch.
 void emit_per_activation(Upgrader& upgrader, const Node& node, float epsilon) {
-  const ValueId x = node.input(0), scale = node.input(1), bias = node.input(2), mean = node.input(3), var = node.input(4);
+  const ValueId x = node.input(0), scale = node.input(1), bias = node.input(2), mean = node.input(3),
+                var = node.input(4);
   const ValueId centred = upgrader.add("Sub", {x, mean});
   const ValueId deviation = upgrader.add("Sqrt", {upgrader.add("Add", {var, upgrader.scalar_like(epsilon, x)})});
   const ValueId normal = upgrader.add("Div", {centred, deviation});
@@ -53,8 +54,8 @@ void emit_unchanged_statistics(Upgrader& upgrader, const Node& node) {
 
 }  // namespace
 
-/// Until 6 `is_test` says whether statistics are given, in 7 and 9 the number of outputs does; until 8 `spatial` = 0 asks for
-/// statistics per activation; until 13 there may be five outputs.
+/// Until 6 `is_test` says whether statistics are given, in 7 and 9 the number of outputs does; until 8 `spatial` = 0
+/// asks for statistics per activation; until 13 there may be five outputs.
 void upgrade_batch_normalization(Upgrader& upgrader, Node node) {
   constexpr std::int64_t kFirstByOutputs = 7;
   if (node.outputs.size() > 5) fail(ErrorCode::kInvalidModel, "BatchNormalization has {} outputs", node.outputs.size());

@@ -13,7 +13,8 @@ ValueId append_ones(Upgrader& upgrader, ValueId value, std::size_t rank, std::si
 
 /// The same where the number is an int64 [1] computed at run time.
 ValueId append_ones(Upgrader& upgrader, ValueId value, ValueId count) {
-  const ValueId shape = upgrader.add("Concat", {upgrader.shape_of(value), upgrader.ones(count)}, attributes_of({{"axis", std::int64_t{0}}}));
+  const ValueId shape = upgrader.add("Concat", {upgrader.shape_of(value), upgrader.ones(count)},
+                                     attributes_of({{"axis", std::int64_t{0}}}));
   return upgrader.add("Reshape", {value, shape});
 }
 
@@ -25,17 +26,20 @@ ValueId align(Upgrader& upgrader, ValueId a, ValueId b, std::int64_t axis) {
   if (rank_a && rank_b) {
     const std::int64_t missing = static_cast<std::int64_t>(*rank_a) - axis - static_cast<std::int64_t>(*rank_b);
     if (axis < 0 || missing < 0) {
-      fail(ErrorCode::kInvalidModel, "a tensor of rank {} cannot be broadcast into one of rank {} at axis {}", *rank_b, *rank_a, axis);
+      fail(ErrorCode::kInvalidModel, "a tensor of rank {} cannot be broadcast into one of rank {} at axis {}", *rank_b,
+           *rank_a, axis);
     }
     return missing == 0 ? b : append_ones(upgrader, b, *rank_b, static_cast<std::size_t>(missing));
   }
-  const ValueId after_axis = axis < 0 ? upgrader.ints({-axis}) : upgrader.add("Sub", {upgrader.rank_of(a), upgrader.ints({axis})});
+  const ValueId after_axis =
+      axis < 0 ? upgrader.ints({-axis}) : upgrader.add("Sub", {upgrader.rank_of(a), upgrader.ints({axis})});
   return append_ones(upgrader, b, upgrader.add("Sub", {after_axis, upgrader.rank_of(b)}));
 }
 
 }  // namespace
 
-/// Until opset 6 broadcasting was asked for by `broadcast` and placed by `axis`; without `axis` it was from the right, as now.
+/// Until opset 6 broadcasting was asked for by `broadcast` and placed by `axis`; without `axis` it was from the right,
+/// as now.
 void upgrade_binary_broadcast(Upgrader& upgrader, Node node) {
   const bool has_axis = node.attributes.get_int("broadcast", 0) != 0 && node.attributes.has("axis");
   if (has_axis && node.has_input(0) && node.has_input(1)) {

@@ -21,7 +21,8 @@ void convert_mask(Upgrader& upgrader, Node node) {
 
 }  // namespace
 
-/// Until opset 11 the ratio was an attribute; until 6 training was said by is_test = 0, from 7 to 11 nodes never trained.
+/// Until opset 11 the ratio was an attribute; until 6 training was said by is_test = 0, from 7 to 11 nodes never
+/// trained.
 void upgrade_dropout(Upgrader& upgrader, Node node) {
   const bool is_training = upgrader.version() < kFirstWithoutTraining && node.attributes.get_int("is_test", 0) == 0;
   const float ratio = node.attributes.get_float("ratio", 0.5f);

@@ -24,14 +24,16 @@ void upgrade_scale(Upgrader& upgrader, Node node) {
 void upgrade_scaled_tanh(Upgrader& upgrader, Node node) {
   const ValueId x = node.input(0);
   const ValueId scaled = upgrader.add("Mul", {x, upgrader.scalar_like(node.attributes.get_float("beta", 1), x)});
-  upgrader.add_as(node, "Mul", {upgrader.add("Tanh", {scaled}), upgrader.scalar_like(node.attributes.get_float("alpha", 1), x)});
+  upgrader.add_as(node, "Mul",
+                  {upgrader.add("Tanh", {scaled}), upgrader.scalar_like(node.attributes.get_float("alpha", 1), x)});
 }
 
 /// alpha * softplus(beta * x)
 void upgrade_parametric_softplus(Upgrader& upgrader, Node node) {
   const ValueId x = node.input(0);
   const ValueId scaled = upgrader.add("Mul", {x, upgrader.scalar_like(node.attributes.get_float("beta", 1), x)});
-  upgrader.add_as(node, "Mul", {upgrader.add("Softplus", {scaled}), upgrader.scalar_like(node.attributes.get_float("alpha", 1), x)});
+  upgrader.add_as(node, "Mul",
+                  {upgrader.add("Softplus", {scaled}), upgrader.scalar_like(node.attributes.get_float("alpha", 1), x)});
 }
 
 /// scale * x + bias[channel], x being [N, C, H, W]
@@ -49,15 +51,17 @@ void upgrade_crop(Upgrader& upgrader, Node node) {
   const std::vector<std::int64_t> border = node.attributes.get_ints("border", {});
   const std::vector<std::int64_t> size = node.attributes.get_ints("scale", {});
   if (border.size() != 4 || (!size.empty() && size.size() != 2)) {
-    fail(ErrorCode::kInvalidModel, "Crop needs a border of 4 numbers and a scale of 2 or none, but has {} and {}", border.size(), size.size());
+    fail(ErrorCode::kInvalidModel, "Crop needs a border of 4 numbers and a scale of 2 or none, but has {} and {}",
+         border.size(), size.size());
   }
   const auto end = [&](std::size_t axis) {
     if (!size.empty()) return border[1 - axis] + size[axis];
     const std::int64_t behind = border[3 - axis];
     return behind == 0 ? std::numeric_limits<std::int64_t>::max() : -behind;
   };
-  upgrader.add_as(node, "Slice",
-                  {node.input(0), upgrader.ints({border[1], border[0]}), upgrader.ints({end(0), end(1)}), upgrader.ints({2, 3})});
+  upgrader.add_as(
+      node, "Slice",
+      {node.input(0), upgrader.ints({border[1], border[0]}), upgrader.ints({end(0), end(1)}), upgrader.ints({2, 3})});
 }
 
 }  // namespace sardonyx::onnx

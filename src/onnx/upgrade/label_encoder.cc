@@ -11,7 +11,8 @@ void upgrade_label_encoder(Upgrader& upgrader, Node node) {
   if (!classes) fail(ErrorCode::kInvalidModel, "attribute 'classes_strings' is required and missing");
   const ElementType element = upgrader.element(node.input(0));
   if (element != ElementType::kString && element != ElementType::kInt64) {
-    fail(ErrorCode::kInvalidModel, "LabelEncoder needs an input of strings or int64, but it is {}", upgrader.type(node.input(0)).to_string());
+    fail(ErrorCode::kInvalidModel, "LabelEncoder needs an input of strings or int64, but it is {}",
+         upgrader.type(node.input(0)).to_string());
   }
   const bool is_string = element == ElementType::kString;
   std::vector<std::int64_t> numbers(classes->size());

@@ -29,7 +29,8 @@ void check_opset(std::string_view domain, std::int64_t version) {
   const std::int64_t newest = newest_opset(domain);
   if (newest != 0 && version > newest) {
     fail(ErrorCode::kUnsupported,
-         "the model needs version {} of the operators of '{}'; the newest that this build knows is {}. Export the model for "
+         "the model needs version {} of the operators of '{}'; the newest that this build knows is {}. Export the "
+         "model for "
          "that version, or use a newer build",
          version, domain.empty() ? "ai.onnx" : domain, newest);
   }

@@ -10,8 +10,8 @@ constexpr std::int64_t kFirstWithCoordinates = 11;  ///< Resize
 constexpr std::int64_t kFirstWithScales = 7;        ///< Upsample
 constexpr std::int64_t kFirstWithScalesInput = 9;   ///< Upsample
 
-/// The source of output position i was i / scale, rounded down; where it shrinks, rounded up, as those who wrote such models
-/// ran them.
+/// The source of output position i was i / scale, rounded down; where it shrinks, rounded up, as those who wrote such
+/// models ran them.
 void emit_asymmetric(Upgrader& upgrader, const Node& node, ValueId scales) {
   std::string mode = node.attributes.get_string("mode", "nearest");
   if (mode == "bilinear" || mode == "trilinear") mode = "linear";
@@ -21,7 +21,8 @@ void emit_asymmetric(Upgrader& upgrader, const Node& node, ValueId scales) {
     shrinks = std::any_of(values.begin(), values.end(), [](float s) { return s < 1; }) &&
               std::all_of(values.begin(), values.end(), [](float s) { return s <= 1; });
   }
-  Attributes attributes = attributes_of({{"mode", mode}, {"coordinate_transformation_mode", std::string("asymmetric")}});
+  Attributes attributes =
+      attributes_of({{"mode", mode}, {"coordinate_transformation_mode", std::string("asymmetric")}});
   if (mode == "nearest") attributes.set("nearest_mode", std::string(shrinks ? "ceil" : "floor"));
   upgrader.add_as(node, "Resize", {node.input(0), graph::kNoValue, scales}, std::move(attributes));
 }
@@ -34,14 +35,16 @@ void drop_if_empty(Upgrader& upgrader, Node& node, std::size_t input) {
 
 }  // namespace
 
-/// Until opset 10 there were no coordinate modes; 11 and 12 had tf_half_pixel_for_nn; until 18 scales or sizes could be empty.
+/// Until opset 10 there were no coordinate modes; 11 and 12 had tf_half_pixel_for_nn; until 18 scales or sizes could be
+/// empty.
 void upgrade_resize(Upgrader& upgrader, Node node) {
   if (upgrader.version() < kFirstWithCoordinates) return emit_asymmetric(upgrader, node, node.input(1));
   for (std::size_t i : {1, 2, 3}) drop_if_empty(upgrader, node, i);
   if (node.attributes.get_string("coordinate_transformation_mode", "half_pixel") == "tf_half_pixel_for_nn") {
     if (node.attributes.get_string("mode", "nearest") != "nearest" ||
         node.attributes.get_string("nearest_mode", "round_prefer_floor") != "floor") {
-      fail(ErrorCode::kUnsupported, "tf_half_pixel_for_nn is supported with mode 'nearest' and nearest_mode 'floor' only");
+      fail(ErrorCode::kUnsupported,
+           "tf_half_pixel_for_nn is supported with mode 'nearest' and nearest_mode 'floor' only");
     }
     // floor((i + 0.5) / scale) is ((i + 0.5) / scale - 0.5) rounded, halves up
     node.attributes.set("coordinate_transformation_mode", std::string("half_pixel"));

@@ -2,7 +2,8 @@
 
 namespace sardonyx::onnx {
 
-/// Until opset 12, Softmax, LogSoftmax and Hardmax worked on the matrix that flattening at `axis` (1 where left out) gives.
+/// Until opset 12, Softmax, LogSoftmax and Hardmax worked on the matrix that flattening at `axis` (1 where left out)
+/// gives.
 void upgrade_softmax(Upgrader& upgrader, Node node) {
   const std::int64_t axis = node.attributes.get_int("axis", 1);
   const std::optional<std::size_t> rank = upgrader.rank(node.input(0));

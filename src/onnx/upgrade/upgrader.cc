@@ -1,7 +1,6 @@
 #include "onnx/upgrade/upgrader.h"
 
 #include <fmt/core.h>
-
 #include <utility>
 
 #include "base/fail.h"
@@ -40,7 +39,9 @@ Tensor make_scalar(ElementType type, double value) {
 
 }  // namespace
 
-const ValueType& Upgrader::type(ValueId value) const { return value == graph::kNoValue ? kNoType : graph_.value(value).type; }
+const ValueType& Upgrader::type(ValueId value) const {
+  return value == graph::kNoValue ? kNoType : graph_.value(value).type;
+}
 
 std::optional<std::size_t> Upgrader::rank(ValueId value) const {
   const ValueType& known = type(value);
@@ -101,9 +102,11 @@ ValueId Upgrader::floats(const std::vector<float>& values) {
 
 ValueId Upgrader::scalar_like(double value, ValueId like) {
   const ElementType element = this->element(like);
-  if (element == ElementType::kUndefined) return add("CastLike", {add_constant(Tensor::scalar(static_cast<float>(value))), like});
+  if (element == ElementType::kUndefined)
+    return add("CastLike", {add_constant(Tensor::scalar(static_cast<float>(value))), like});
   Tensor scalar = make_scalar(element, value);
-  if (!scalar.defined()) fail(ErrorCode::kInvalidModel, "a number is needed, but the input has element type {}", name(element));
+  if (!scalar.defined())
+    fail(ErrorCode::kInvalidModel, "a number is needed, but the input has element type {}", name(element));
   return add_constant(std::move(scalar));
 }
 
@@ -116,7 +119,8 @@ Attributes attributes_of(std::initializer_list<std::pair<std::string, graph::Att
 void upgrade_node(Upgrader& upgrader, Node node) {
   constexpr std::int64_t kFirstWithoutConsumedInputs = 6;
   if (node.domain.empty() && upgrader.version() < kFirstWithoutConsumedInputs) node.attributes.erase("consumed_inputs");
-  if (const UpgradeFn upgrade = find_upgrade(node.domain, node.op_type, upgrader.version())) return upgrade(upgrader, std::move(node));
+  if (const UpgradeFn upgrade = find_upgrade(node.domain, node.op_type, upgrader.version()))
+    return upgrade(upgrader, std::move(node));
   upgrader.emit(std::move(node));
 }
 

@@ -15,8 +15,8 @@ using graph::Node;
 using graph::ValueId;
 using graph::ValueType;
 
-/// What turns one node of an older opset into nodes of the internal one. Every node that is emitted is inferred at once, so that
-/// the types of what it makes are known to the upgrades of the nodes after it.
+/// What turns one node of an older opset into nodes of the internal one. Every node that is emitted is inferred at
+/// once, so that the types of what it makes are known to the upgrades of the nodes after it.
 class Upgrader {
  public:
   /// `version`: of the node's domain, as the model or function imports it.
@@ -27,14 +27,16 @@ class Upgrader {
   graph::Graph& graph() { return graph_; }
   graph::Model& model() { return model_; }
 
-  // What is known of a value; nothing for one that is left out -----------------------------------------------------------
+  // What is known of a value; nothing for one that is left out
+  // -----------------------------------------------------------
   const ValueType& type(ValueId value) const;
   ElementType element(ValueId value) const { return type(value).element; }
   std::optional<std::size_t> rank(ValueId value) const;
   /// The value where it is a constant, else null.
   const Tensor* constant(ValueId value) const { return model_.constant_of(graph_, value); }
 
-  // What the upgrade makes -------------------------------------------------------------------------------------------------
+  // What the upgrade makes
+  // -------------------------------------------------------------------------------------------------
   /// A node of ai.onnx with one output, which is returned.
   ValueId add(const char* op_type, std::vector<ValueId> inputs, Attributes attributes = {});
   /// The last node of an upgrade: it has the old node's name and makes the old node's outputs.
@@ -44,9 +46,9 @@ class Upgrader {
   ValueId add_constant(Tensor tensor);
   ValueId ints(const std::vector<std::int64_t>& values);  ///< int64 [n]
   ValueId int_scalar(std::int64_t value);
-  ValueId shape_of(ValueId value);                        ///< int64 [rank]
-  ValueId rank_of(ValueId value);                         ///< int64 [1]
-  ValueId ones(ValueId count);                            ///< count: int64 [1]; int64 [count] of ones
+  ValueId shape_of(ValueId value);  ///< int64 [rank]
+  ValueId rank_of(ValueId value);   ///< int64 [1]
+  ValueId ones(ValueId count);      ///< count: int64 [1]; int64 [count] of ones
   ValueId floats(const std::vector<float>& values);
   /// A scalar of the element type that `like` has; by CastLike where that is not known.
   ValueId scalar_like(double value, ValueId like);
@@ -64,8 +66,8 @@ class Upgrader {
 /// Attributes in one expression.
 Attributes attributes_of(std::initializer_list<std::pair<std::string, graph::Attribute>> items);
 
-/// Emits the nodes that say in the internal opset what `node` says in version `upgrader.version()`. Its outputs' values exist and
-/// get their producers. Nodes of unknown operators and domains are kept as they are.
+/// Emits the nodes that say in the internal opset what `node` says in version `upgrader.version()`. Its outputs' values
+/// exist and get their producers. Nodes of unknown operators and domains are kept as they are.
 void upgrade_node(Upgrader& upgrader, Node node);
 
 }  // namespace sardonyx::onnx
