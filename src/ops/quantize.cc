@@ -11,10 +11,14 @@ namespace {
 
 std::string shapes_text(InferContext& context) { return context.input(0).to_string() + " with scale " + context.input(1).to_string(); }
 
+/// A scalar, or a vector of one element: exporters mix the two.
+bool is_single(const ValueType& type) { return type.has_rank && (type.rank() == 0 || (type.rank() == 1 && type.dims[0].is(1))); }
+
 /// Checks a scale's shape against x's: a scalar (or one element), a vector along `axis`, or blocks along `axis`.
 void check_granularity(InferContext& context) {
   const ValueType &x = context.tensor(0), &scale = context.tensor(1);
-  if (context.has_input(2) && context.has_rank(2) && scale.has_rank) {
+  const bool both_single = context.has_input(2) && is_single(scale) && is_single(context.input(2));
+  if (context.has_input(2) && context.has_rank(2) && scale.has_rank && !both_single) {
     context.require(context.rank(2) == scale.rank(), "scale and zero point must have one shape, found " + scale.to_string() + " and " +
                                                          context.input(2).to_string());
     for (std::size_t i = 0; i < scale.rank(); ++i) context.same(scale.dims[i], context.dim(2, i), "the shapes of scale and zero point");
