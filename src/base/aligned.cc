@@ -10,7 +10,7 @@ namespace sardonyx {
 
 void* aligned_allocate(std::size_t bytes) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  const bool huge = bytes >= 4 * kHugePage;
+  const bool huge = bytes >= kHugePage;
   const std::size_t alignment = huge ? kHugePage : kBufferAlignment;
   const std::size_t rounded = bytes == 0 ? kBufferAlignment : (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   void* pointer = nullptr;

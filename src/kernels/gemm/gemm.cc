@@ -140,7 +140,8 @@ class GemmRun {
       tile.b = b_.in_place + column + k * tile.b_stride;
       more = false;
     }
-    tile.next_panel = more ? b_.data + (column + width) * b_.k + k * kLanes * vectors_of_panel(kernel_, b_.n, panel + 1) : nullptr;
+    const std::size_t next_width = more ? kLanes * vectors_of_panel(kernel_, b_.n, panel + 1) : 0;
+    const float* next_panel = b_.data + (column + width) * b_.k + k * next_width;
     tile.k = block_k;
     tile.a_row_stride = a_.row_stride;
     tile.a_k_stride = a_.k_stride;
@@ -150,12 +151,15 @@ class GemmRun {
     set_epilogue(tile);
     const std::size_t rows = end_row - first_row;
     const std::size_t tiles = divide_up(rows, static_cast<std::size_t>(kernel_.max_rows));
+    // Every tile fetches its part of the next panel, so that reading memory takes as long as the arithmetic.
+    tile.prefetch_step = next_width * sizeof(float) / tiles;
+    const int lines = !more || tile.prefetch_step == 0 ? 0 : tile.prefetch_step <= 64 ? 1 : 2;
     std::size_t row = first_row;
     for (std::size_t i = 0; i < tiles; ++i) {  // rows are split evenly: 16 as 8 + 8
       const std::size_t tile_rows = rows / tiles + (i < rows % tiles ? 1 : 0);
       place_tile(tile, row, column, k);
-      kernel_.tile[tile_rows - 1][vectors - 1][tile.next_panel != nullptr](tile);
-      tile.next_panel = nullptr;
+      tile.prefetch = reinterpret_cast<const char*>(next_panel) + i * tile.prefetch_step * block_k;
+      kernel_.tile[tile_rows - 1][vectors - 1][lines](tile);
       row += tile_rows;
     }
   }
@@ -187,6 +191,21 @@ class GemmRun {
   Blocking blocking_{};
   UnaryFunction activation_ = nullptr;
 };
+
+/// Rows a multiple of 2 KiB apart share one or two sets of the first-level cache, which a tile's rows then overflow.
+bool rows_collide(std::size_t m, std::size_t k, std::ptrdiff_t row_stride) {
+  constexpr std::ptrdiff_t kFloats = 2048 / sizeof(float);
+  return m > 4 && k >= kFloats && row_stride % kFloats == 0;
+}
+
+/// A copied to rows that do not collide.
+GemmA spread_rows(std::size_t m, std::size_t k, const GemmA& a, float* workspace, Parallel parallel) {
+  const std::size_t stride = k + kLanes;
+  parallel.parallel_for(m, std::max<std::size_t>(1, (std::size_t{1} << 16) / k), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) std::copy_n(a.data + static_cast<std::ptrdiff_t>(i) * a.row_stride, k, workspace + i * stride);
+  });
+  return {workspace, static_cast<std::ptrdiff_t>(stride), 1};
+}
 
 float finish_element(const GemmEpilogue& e, UnaryFunction activation, float value, std::size_t row) {
   if (e.scale != 1.0f) value *= e.scale;
@@ -244,12 +263,17 @@ PackedB pack_b(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride,
   return {out, k, n};
 }
 
-std::size_t gemm_workspace_size(std::size_t, std::size_t, std::size_t) { return 0; }
+std::size_t gemm_workspace_size(std::size_t m, std::size_t, std::size_t k) {
+  return rows_collide(m, k, static_cast<std::ptrdiff_t>(k)) ? m * (k + kLanes) : 0;
+}
 
-void gemm(std::size_t m, GemmA a, const PackedB& b, float* c, std::size_t c_row_stride, const GemmEpilogue& epilogue, float*,
-          Parallel parallel) {
+void gemm(std::size_t m, GemmA a, const PackedB& b, float* c, std::size_t c_row_stride, const GemmEpilogue& epilogue,
+          float* workspace, Parallel parallel) {
   if (m == 0 || b.n == 0) return;
   if (b.n == 1) return gemm_one_column(m, a, b, c, c_row_stride, epilogue, parallel);
+  if (rows_collide(m, b.k, static_cast<std::ptrdiff_t>(b.k)) && a.k_stride == 1) {
+    a = spread_rows(m, b.k, a, workspace, parallel);
+  }
   GemmRun(m, a, {b.data, b.k, b.n}, c, c_row_stride, epilogue).run(parallel);
 }
 
@@ -274,6 +298,9 @@ void gemm_unpacked(std::size_t m, std::size_t n, std::size_t k, GemmA a, const f
     }
   } else {
     pack_panels(kernel, b, b_k_stride, b_n_stride, k, n, workspace, parallel);
+  }
+  if (rows_collide(m, k, static_cast<std::ptrdiff_t>(k)) && a.k_stride == 1) {
+    a = spread_rows(m, k, a, workspace + k * (divide_up(n, kLanes) * kLanes), parallel);
   }
   GemmRun(m, a, panels, c, c_row_stride, epilogue).run(parallel);
 }

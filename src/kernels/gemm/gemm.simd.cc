@@ -80,7 +80,7 @@ SARDONYX_INLINE void write_tile(const GemmTile& t, F32x16 (&sum)[kRows][kVectors
   }
 }
 
-template <int kRows, int kVectors, bool kPrefetch>
+template <int kRows, int kVectors, int kPrefetch>
 void run_tile(const GemmTile& t) {
   F32x16 sum[kRows][kVectors];
   if (t.load_c) {
@@ -101,7 +101,8 @@ void run_tile(const GemmTile& t) {
 #pragma GCC unroll 5
   for (int g = 0; g < kGroups; ++g) a[g] = t.a + 3 * g * row;
   const float* b = t.b;
-  const float* next = t.next_panel;
+  const char* next = t.prefetch;
+  const size_t prefetch_step = t.prefetch_step;
   const ptrdiff_t k_stride = t.a_k_stride;
   const size_t b_stride = t.b_stride;
   for (size_t k = t.k; k != 0; --k) {
@@ -109,10 +110,10 @@ void run_tile(const GemmTile& t) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) column[v] = load(b + v * kLanes);
     b += b_stride;
-    if constexpr (kPrefetch) {
+    if constexpr (kPrefetch > 0) {
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(next + v * kLanes, 0, 2);
-      next += kVectors * kLanes;
+      for (int line = 0; line < kPrefetch; ++line) __builtin_prefetch(next + line * 64, 0, 2);
+      next += prefetch_step;
     }
 #pragma GCC unroll 14
     for (int r = 0; r < kRows; ++r) {
@@ -165,8 +166,9 @@ void pack_transposed(const float* b, ptrdiff_t n_stride, size_t k, size_t column
 
 template <int kRows, int kVectors>
 constexpr void fill(GemmKernel& kernel) {
-  kernel.tile[kRows - 1][kVectors - 1][0] = run_tile<kRows, kVectors, false>;
-  kernel.tile[kRows - 1][kVectors - 1][1] = run_tile<kRows, kVectors, true>;
+  kernel.tile[kRows - 1][kVectors - 1][0] = run_tile<kRows, kVectors, 0>;
+  kernel.tile[kRows - 1][kVectors - 1][1] = run_tile<kRows, kVectors, 1>;
+  kernel.tile[kRows - 1][kVectors - 1][2] = run_tile<kRows, kVectors, kVectors>;
   if constexpr (kVectors > 1) fill<kRows, kVectors - 1>(kernel);
   if constexpr (kRows > 1 && kVectors == kPanelVectors) fill<kRows - 1, kVectors>(kernel);
 }

@@ -17,7 +17,8 @@ struct GemmTile {
   float* c;
   size_t c_row_stride;
   size_t columns;           ///< columns that exist; the panel's others are computed and dropped
-  const float* next_panel;  ///< prefetched: its first b_stride * k floats
+  const char* prefetch;    ///< memory to prefetch, or null
+  size_t prefetch_step;    ///< bytes of it per k, at most 128
   bool load_c;              ///< continue the chains that C holds, not from +0
   bool finish;              ///< last block of K: what follows applies
   float scale;              ///< times the chain, when not 1
@@ -40,8 +41,9 @@ struct GemmKernel {
   const char* name;
   int max_rows;       ///< rows of the largest tile
   int panel_vectors;  ///< a full panel has 16 times this many columns
-  /// By rows - 1, vectors of 16 columns - 1, and whether the next panel is prefetched. Null beyond the maxima.
-  GemmTileFunction tile[kGemmMaxRows][2][2];
+  /// By rows - 1, vectors of 16 columns - 1, and how many cache lines are prefetched per k: 0, up to 1, 2. Null beyond the
+  /// maxima.
+  GemmTileFunction tile[kGemmMaxRows][2][3];
   /// Sum of a[i] b[i] by the lane rule of reduce/reduce.h, with fused multiply-adds.
   float (*dot)(const float* a, const float* b, size_t n);
   /// A panel from columns that are contiguous along k: out[i * width + j] = b[j * n_stride + i], 0 for j >= columns.
