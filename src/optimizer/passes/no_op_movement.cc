@@ -26,7 +26,7 @@ bool is_identity_permutation(const std::vector<std::int64_t>& perm) {
 }
 
 bool changes_nothing(const PassContext& context, const Graph& graph, const Node& node) {
-  if (!node.domain.empty() || node.outputs.empty() || !node.has_input(0)) return false;
+  if (!node.domain.empty() || node.outputs.empty() || node.outputs[0] == kNoValue || !node.has_input(0)) return false;
   const graph::ValueType &in = graph.value(node.inputs[0]).type, &out = graph.value(node.outputs[0]).type;
   if (!in.is_tensor() || !in.has_rank || !graph::same_type(in, out)) return false;
   const std::string& op = node.op_type;
