@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "provider/cpu/cpu_provider.h"
+#include "provider/sim/sim_provider.h"
 
 namespace sardonyx {
 namespace {
@@ -21,9 +22,14 @@ std::shared_ptr<const provider::Provider> make_cpu(const SessionOptions&) {
   return cpu;
 }
 
+std::shared_ptr<const provider::Provider> make_sim(const SessionOptions& options) {
+  return std::make_shared<const provider::sim::SimProvider>(provider::sim::SimOptions::parse(options.config));
+}
+
 // In the order to prefer. The only place that names concrete providers.
 constexpr ProviderRow kProviders[] = {
     {"cpu", make_cpu},
+    {"sim", make_sim},
 };
 
 }  // namespace
@@ -35,11 +41,24 @@ std::vector<std::string> available_providers() {
 }
 
 namespace api {
+namespace {
+
+/// Every option names a provider of the session: a misspelt one must not be lost in silence.
+void check_config(const SessionOptions& options) {
+  for (const auto& [key, value] : options.config) {
+    const std::string owner = key.substr(0, key.find('.'));
+    const bool named = std::find(options.providers.begin(), options.providers.end(), owner) != options.providers.end();
+    if (!named) fail(ErrorCode::kInvalidArgument, "option '{}' belongs to no provider of this session; write it as PROVIDER.NAME", key);
+  }
+}
+
+}  // namespace
 
 ChosenProviders choose_providers(const SessionOptions& options) {
   ChosenProviders chosen;
   chosen.placement.allow_fallback = options.allow_fallback;
   chosen.list.push_back(make_cpu(options));
+  check_config(options);
   if (options.providers.empty()) fail(ErrorCode::kInvalidArgument, "no provider is named; 'cpu' is the usual one");
   for (const std::string& name : options.providers) {
     const auto row = std::find_if(std::begin(kProviders), std::end(kProviders), [&](const ProviderRow& r) { return r.name == name; });
