@@ -57,6 +57,7 @@ struct SimStream::Call final : LateAllocator {
   LateAllocator* callers_late = nullptr;
 };
 
+SimStream::SimStream() = default;
 SimStream::~SimStream() = default;
 
 void SimStream::launch(const Kernel& kernel, const RunContext& context) {

@@ -12,6 +12,7 @@ namespace sardonyx::provider::sim {
 /// input too early, gets wrong values every time instead of once in a while. The host side of a copy is poisoned until then.
 class SimStream final : public Stream {
  public:
+  SimStream();
   ~SimStream() override;
   void launch(const Kernel& kernel, const RunContext& context) override;
   void copy(const TensorView& from, const TensorView& to) override;
