@@ -20,6 +20,13 @@ using graph::Support;
 constexpr std::size_t kCpu = 0;
 constexpr std::size_t kMaxReported = 5;
 
+/// Whether inference knows every element of every output as an expression.
+bool is_shape_arithmetic(const graph::NodeDesc& node) {
+  return !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [](const graph::ValueType& type) {
+    return type.is_tensor() && type.values && (type.element == ElementType::kInt64 || type.element == ElementType::kInt32);
+  });
+}
+
 class Placer {
  public:
   Placer(Model& model, const ProviderList& providers, const PlacementOptions& options)
@@ -58,6 +65,12 @@ class Placer {
 
   void choose(const Graph& graph, Node& node, PlacedNode& placed) {
     const ops::DescribedNode described(model_, graph, node);
+    if (is_shape_arithmetic(described.desc()) && providers_[kCpu]->supports(described.desc()).yes) {
+      // Evaluated when shapes are bound, whoever is asked for: sending a handful of integers to a device and back helps nobody.
+      node.provider = providers_[kCpu]->name();
+      placed.provider = node.provider;
+      return;
+    }
     for (std::size_t index : options_.order) {
       const Support support = providers_[index]->supports(described.desc());
       if (support.yes) {
