@@ -10,9 +10,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/fail.h"
+#include "base/mapped_pages.h"
 
 namespace sardonyx {
 namespace {
@@ -74,7 +77,28 @@ void advise(const std::byte* data, std::size_t size, std::size_t offset, std::si
   if (from < to) madvise(const_cast<std::byte*>(data) + from, to - from, advice);
 }
 
+/// All live mappings by address, so that a view into one can be told from other memory.
+struct LiveMappings {
+  std::mutex mutex;
+  std::map<const std::byte*, std::size_t> size_of;
+};
+LiveMappings& live_mappings() {
+  static auto* mappings = new LiveMappings();  // never destroyed: mappings may outlive static destruction
+  return *mappings;
+}
+
 }  // namespace
+
+void give_back_mapped_pages(const void* data, std::size_t bytes) noexcept {
+  LiveMappings& live = live_mappings();
+  const std::lock_guard lock(live.mutex);
+  const auto* begin = static_cast<const std::byte*>(data);
+  auto it = live.size_of.upper_bound(begin);
+  if (it == live.size_of.begin()) return;
+  --it;
+  const auto offset = static_cast<std::size_t>(begin - it->first);
+  if (offset < it->second && bytes <= it->second - offset) advise(it->first, it->second, offset, bytes, MADV_DONTNEED, true);
+}
 
 FileMapping::FileMapping(const std::string& path) : path_(path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -88,6 +112,9 @@ FileMapping::FileMapping(const std::string& path) : path_(path) {
   void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (address == MAP_FAILED) fail_io("map", path);
   data_ = static_cast<const std::byte*>(address);
+  LiveMappings& live = live_mappings();
+  const std::lock_guard lock(live.mutex);
+  live.size_of[data_] = size_;
 }
 
 FileMapping::FileMapping(FileMapping&& other) noexcept { *this = std::move(other); }
@@ -101,7 +128,13 @@ FileMapping& FileMapping::operator=(FileMapping&& other) noexcept {
 }
 
 FileMapping::~FileMapping() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ == nullptr) return;
+  {
+    LiveMappings& live = live_mappings();
+    const std::lock_guard lock(live.mutex);
+    live.size_of.erase(data_);
+  }
+  ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 void FileMapping::drop_pages(std::size_t offset, std::size_t length) const noexcept {

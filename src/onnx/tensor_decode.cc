@@ -172,7 +172,10 @@ Tensor TensorDecoder::decode_raw(ElementType type, Shape shape, std::string_view
          shape.to_string(), bytes, raw.size());
   }
   const auto address = reinterpret_cast<std::uintptr_t>(raw.data());
-  if (owner && address % alignment_of(type) == 0 && type != ElementType::kBool) {
+  // Large weights are mostly packed, straight from the file: those few that are read as they are get aligned by their reader.
+  constexpr std::size_t kLarge = 64 << 10;
+  const bool usable = address % alignment_of(type) == 0 || bytes >= kLarge;
+  if (owner && usable && type != ElementType::kBool) {
     return Tensor(type, std::move(shape), const_cast<char*>(raw.data()), owner);
   }
   Tensor tensor(type, std::move(shape));

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/aligned_tensor.h"
 #include "base/fail.h"
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
@@ -49,7 +50,11 @@ ValueType type_of(const Value& value) {
 }
 
 std::vector<Value> evaluate_node(const Provider& provider, std::string_view domain, std::string_view op_type,
-                                 const graph::Attributes& attributes, std::span<const Value> inputs, std::size_t num_outputs) {
+                                 const graph::Attributes& attributes, std::span<const Value> given, std::size_t num_outputs) {
+  std::vector<Value> inputs(given.begin(), given.end());
+  for (Value& input : inputs) {
+    if (input.is_tensor()) input = aligned(input.tensor());
+  }
   const ops::OpDef* op = ops::find_op(domain, op_type);
   if (!op) fail(ErrorCode::kUnsupported, "operator {}{}{} is not known", domain, domain.empty() ? "" : ".", op_type);
 

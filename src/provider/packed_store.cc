@@ -4,12 +4,15 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "base/aligned_tensor.h"
 #include "base/fail.h"
 
 namespace sardonyx::provider {
@@ -20,6 +23,31 @@ struct PackedStore::State {
   std::map<Key, std::weak_ptr<const std::byte>> entries;
   std::atomic<std::size_t> bytes{0};
 };
+
+namespace {
+
+/// Memory for one misaligned constant at a time, kept by the thread while a model loads.
+std::vector<std::byte>& scratch() {
+  static thread_local std::vector<std::byte> memory;
+  return memory;
+}
+
+TensorView align_in(std::vector<std::byte>& memory, TensorView constant) {
+  constexpr std::uintptr_t kAlignment = 64;
+  const std::size_t bytes = constant.num_bytes();
+  if (memory.size() < bytes + kAlignment) memory.resize(bytes + kAlignment);
+  const auto address = (reinterpret_cast<std::uintptr_t>(memory.data()) + kAlignment - 1) / kAlignment * kAlignment;
+  std::memcpy(reinterpret_cast<void*>(address), constant.data_ptr, bytes);
+  constant.data_ptr = reinterpret_cast<void*>(address);
+  return constant;
+}
+
+}  // namespace
+
+void PackedStore::release_scratch() {
+  scratch().clear();
+  scratch().shrink_to_fit();
+}
 
 PackedStore::PackedStore() : state_(std::make_shared<State>()) {}
 
@@ -54,7 +82,8 @@ std::shared_ptr<const std::byte> PackedStore::get(const TensorView& constant, co
     const auto it = state->entries.find(key);
     if (it != state->entries.end() && it->second.expired()) state->entries.erase(it);
   });
-  request.pack(constant, packed.get());
+  // The file may have put the elements anywhere; packers read them as their type.
+  request.pack(is_aligned(constant) ? constant : align_in(scratch(), constant), packed.get());
   const std::lock_guard lock(state_->mutex);
   std::weak_ptr<const std::byte>& entry = state_->entries[key];
   if (auto other = entry.lock()) return other;  // another thread packed the same meanwhile

@@ -16,6 +16,9 @@ class PackedStore {
   /// The packed form of `constant`, made now if nobody holds it yet. `isa` names what the packing depends on.
   std::shared_ptr<const std::byte> get(const TensorView& constant, const PackRequest& request, std::string_view isa);
 
+  /// Frees what the calling thread keeps for aligning constants. Call it when a model has been loaded.
+  static void release_scratch();
+
   /// Bytes held at the moment.
   std::size_t bytes() const;
 

@@ -9,8 +9,8 @@ std::unique_ptr<Plan> Plan::build(const Options& options, const graph::Graph& gr
 }
 
 const Tensor& Plan::constant(ValueId id) const {
-  const std::int32_t on_device = device_constant_of_[static_cast<std::size_t>(id)];
-  if (on_device >= 0) return device_constants_[static_cast<std::size_t>(on_device)];
+  const std::int32_t own = own_constant_of_[static_cast<std::size_t>(id)];
+  if (own >= 0) return own_constants_[static_cast<std::size_t>(own)];
   return options_.model->constant(graph_->value(id).constant);
 }
 

@@ -122,8 +122,8 @@ class Plan {
   std::vector<Step> steps_;
   std::vector<ValuePlan> values_;
   std::vector<Segment> segments_;
-  std::vector<Tensor> device_constants_;              ///< constants copied to devices once, when the plan was made
-  std::vector<std::int32_t> device_constant_of_;      ///< by ValueId, -1 for none
+  std::vector<Tensor> own_constants_;      ///< copies made once, with the plan: for devices, and of what the file did not align
+  std::vector<std::int32_t> own_constant_of_;  ///< by ValueId, -1 for none
   std::vector<SymbolId> imported_symbols_;
   std::vector<std::unique_ptr<ShapePlanCache>> caches_;
 };

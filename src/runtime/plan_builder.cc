@@ -5,7 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "base/aligned_tensor.h"
 #include "base/fail.h"
+#include "base/mapped_pages.h"
+#include "base/thread_pool.h"
 #include "ops/op_list.h"
 #include "provider/packed_store.h"
 
@@ -20,8 +23,9 @@ PlanBuilder::PlanBuilder(const Plan::Options& options, const graph::Graph& graph
   plan_->options_ = options;
   plan_->graph_ = &graph;
   plan_->values_.resize(graph.value_count());
-  plan_->device_constant_of_.assign(graph.value_count(), -1);
+  plan_->own_constant_of_.assign(graph.value_count(), -1);
   plan_->segments_.resize(1);
+  is_read_.assign(graph.value_count(), false);
   symbol_segment_.assign(options.model->symbols.size(), kUnknown);
   is_outer_symbol_.assign(symbol_segment_.size(), false);
   for (std::size_t s = 0; s < known.size(); ++s) {
@@ -48,6 +52,8 @@ std::unique_ptr<Plan> PlanBuilder::build() {
       throw;
     }
   }
+  pack_constants();
+  align_constants();
   assign_memory();
   find_synchronizations();
   assign_constraints();
@@ -176,12 +182,60 @@ void PlanBuilder::make_kernel(Step& step, const Node& node) {
   const Provider& provider = *plan_->providers()[static_cast<std::size_t>(step.provider)];
   const ops::DescribedNode described(plan_->model(), graph_, node);
   step.kernel = provider.create_kernel(described.desc());
-  for (const provider::PackRequest& request : step.kernel->pack_requests()) {
+  std::vector<bool> packed_input(node.inputs.size(), false);
+  for (provider::PackRequest& request : step.kernel->pack_requests()) {
     const Tensor* constant = described.desc().constant(request.input);
     if (!constant) fail(ErrorCode::kInternal, "a packing is asked of input {}, which is no constant", request.input);
-    step.packed.push_back(provider::PackedStore::global().get(constant->view(), request, provider.packing_variant()));
-    step.packed_pointers.push_back(step.packed.back().get());
+    packed_input[request.input] = true;
+    pack_jobs_.push_back({plan_->steps_.size(), step.packed.size(), constant, std::move(request), provider.packing_variant()});
+    step.packed.emplace_back();
   }
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] != kNoValue && !packed_input[i]) is_read_[static_cast<std::size_t>(node.inputs[i])] = true;
+  }
+}
+
+void PlanBuilder::pack_constants() {
+  const Parallel parallel{&ThreadPool::global(), ThreadPool::global().threads()};
+  parallel.parallel_for(pack_jobs_.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const PackJob& job = pack_jobs_[i];
+      const TensorView& constant = job.constant->view();
+      plan_->steps_[job.step].packed[job.index] = provider::PackedStore::global().get(constant, job.request, job.variant);
+      give_back_mapped_pages(constant.data_ptr, constant.num_bytes());
+    }
+    provider::PackedStore::release_scratch();
+  });
+  for (Step& step : plan_->steps_) {
+    for (const auto& packed : step.packed) step.packed_pointers.push_back(packed.get());
+  }
+  pack_jobs_.clear();
+}
+
+void PlanBuilder::align_constants() {
+  for (const Step& step : plan_->steps_) {
+    if (step.kernel) continue;
+    for (ValueId input : step.inputs) {
+      if (input != kNoValue) is_read_[static_cast<std::size_t>(input)] = true;
+    }
+  }
+  for (ValueId output : graph_.outputs) is_read_[static_cast<std::size_t>(root_of(output))] = true;
+  for (std::size_t i = 0; i < is_read_.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (!is_read_[i] || value_plan(id).space != Space::kConstant || value_plan(id).provider != 0 || !graph_.value(id).is_constant()) continue;
+    const Tensor& constant = plan_->model().constant(graph_.value(id).constant);
+    if (is_aligned(constant.view())) continue;
+    keep_own_constant(id, constant.clone(), 0);
+    give_back_mapped_pages(constant.view().data_ptr, constant.num_bytes());
+  }
+}
+
+void PlanBuilder::keep_own_constant(ValueId id, Tensor tensor, std::int32_t provider) {
+  ValuePlan& value = value_plan(id);
+  value.space = Space::kConstant;
+  value.provider = provider;
+  plan_->own_constant_of_[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(plan_->own_constants_.size());
+  plan_->own_constants_.push_back(std::move(tensor));
 }
 
 void PlanBuilder::make_bodies(Step& step, const Node& node) {
@@ -280,11 +334,7 @@ void PlanBuilder::copy_constant_to_device(const Node& node) {
   const auto stream = (*target)->create_stream();
   stream->copy(constant.view(), on_device.view());
   stream->synchronize();
-  ValuePlan& value = value_plan(node.outputs[0]);
-  value.space = Space::kConstant;
-  value.provider = static_cast<std::int32_t>(target - providers.begin());
-  plan_->device_constant_of_[static_cast<std::size_t>(node.outputs[0])] = static_cast<std::int32_t>(plan_->device_constants_.size());
-  plan_->device_constants_.push_back(std::move(on_device));
+  keep_own_constant(node.outputs[0], std::move(on_device), static_cast<std::int32_t>(target - providers.begin()));
 }
 
 void PlanBuilder::assign_constraints() {

@@ -25,6 +25,11 @@ class PlanBuilder {
 
   void add_step(const graph::Node& node);
   void make_kernel(Step& step, const graph::Node& node);
+  /// Packs all constants that kernels asked for, in parallel, and hands the file's pages back.
+  void pack_constants();
+  /// Constants that kernels, or callers, read as they are must be aligned: copies those that the file did not align.
+  void align_constants();
+  void keep_own_constant(ValueId value, Tensor tensor, std::int32_t provider);
   void make_bodies(Step& step, const graph::Node& node);
   void place_outputs(Step& step, const graph::Node& node);
   /// Marks a step as late and starts the segment of the symbols it defines.
@@ -50,7 +55,16 @@ class PlanBuilder {
   ValuePlan& value_plan(ValueId value) { return plan_->values_[static_cast<std::size_t>(value)]; }
   Segment& segment(std::int32_t index) { return plan_->segments_[static_cast<std::size_t>(index)]; }
 
+  struct PackJob {
+    std::size_t step, index;
+    const Tensor* constant;
+    provider::PackRequest request;
+    std::string_view variant;
+  };
+
   std::unique_ptr<Plan> plan_;
+  std::vector<PackJob> pack_jobs_;
+  std::vector<bool> is_read_;    ///< by ValueId: constants that are read as they are
   const graph::Graph& graph_;
   std::vector<std::int32_t> symbol_segment_;
   std::vector<bool> is_outer_symbol_;

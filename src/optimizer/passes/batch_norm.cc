@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/aligned_tensor.h"
 #include "optimizer/passes/passes.h"
 
 namespace sardonyx::optimizer {
@@ -16,7 +17,7 @@ struct BatchNormConstants {
 
 std::span<const float> channel_floats(const PassContext& context, const Graph& graph, graph::ValueId value, std::int64_t channels) {
   const Tensor* constant = context.model.constant_of(graph, value);
-  if (!constant || constant->type() != ElementType::kFloat32 || constant->num_elements() != channels) return {};
+  if (!constant || constant->type() != ElementType::kFloat32 || constant->num_elements() != channels || !is_aligned(constant->view())) return {};
   return constant->span<float>();
 }
 
@@ -49,7 +50,7 @@ bool fold_into(PassContext& context, Graph& graph, Node& norm, Node& conv) {
     if (old_bias.empty()) return false;
   }
   Tensor new_weights(ElementType::kFloat32, weights->shape()), new_bias(ElementType::kFloat32, {channels});
-  scale_weights(*weights, constants, new_weights);
+  scale_weights(aligned(*weights), constants, new_weights);
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
     const double factor = constants.scale[c] / std::sqrt(static_cast<double>(constants.variance[c]) + constants.epsilon);
     const double before = old_bias.empty() ? 0.0 : old_bias[c];
