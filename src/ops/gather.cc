@@ -196,7 +196,7 @@ void infer_unique(InferContext& context) {
 }  // namespace
 
 void add_gather_ops(OpTable& table) {
-  table.push_back({"", "Gather", infer_gather, {}});
+  table.push_back({"", "Gather", infer_gather, {.moved_inputs = mask({0})}});
   table.push_back({"", "GatherElements", infer_gather_elements, {}});
   table.push_back({"", "GatherND", infer_gather_nd, {}});
   table.push_back({"", "ScatterElements", infer_scatter_elements, {.in_place = mask({0})}});

@@ -30,6 +30,9 @@ struct OpTraits {
   IndexMask in_place = 0;
   /// Inputs whose values decide the output shapes. They stay on the host.
   IndexMask shape_inputs = 0;
+  /// Inputs whose elements are moved as bytes and never computed with: kernels take them at any alignment, so that a large
+  /// table may stay where the model file put it.
+  IndexMask moved_inputs = 0;
   /// Output shapes depend on more than shapes and shape_inputs (NonZero, Unique): the kernel allocates its outputs.
   bool data_dependent = false;
   /// Two runs may differ (random numbers without a seed): never folded or shared.

@@ -191,7 +191,8 @@ void PlanBuilder::make_kernel(Step& step, const Node& node) {
     step.packed.emplace_back();
   }
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.inputs[i] != kNoValue && !packed_input[i]) is_read_[static_cast<std::size_t>(node.inputs[i])] = true;
+    const bool moved = step.provider == 0 && step.op && i < 32 && (step.op->traits.moved_inputs >> i & 1);
+    if (node.inputs[i] != kNoValue && !packed_input[i] && !moved) is_read_[static_cast<std::size_t>(node.inputs[i])] = true;
   }
 }
 
