@@ -65,8 +65,11 @@ void PlanBuilder::find_last_uses() {
       if (value == kNoValue) return;
       std::int32_t& last = last_use_[static_cast<std::size_t>(root_of(value))];
       last = std::max(last, static_cast<std::int32_t>(position));
-      // A device reads the source of a copy some time later: it stays as it is until the run ends.
-      if (step.kind == Step::Kind::kCopy) last = kForever;
+      // A device works some time later. Its own arena is reused in the order of its stream; what lies on the host (the source
+      // of a copy, a shape) and what was allocated while running stays as it is until the run ends.
+      const ValuePlan& memory = value_plan(root_of(value));
+      const bool read_later = step.provider != 0 && (memory.provider == 0 || memory.space == Space::kLate);
+      if (read_later) last = kForever;
     };
     for (ValueId value : step.outputs) touch(value);
     for (ValueId value : step.inputs) touch(value);

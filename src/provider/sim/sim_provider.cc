@@ -73,7 +73,9 @@ graph::Support SimProvider::supports(const graph::NodeDesc& node) const {
     return graph::Support::decline("the node falls into a gap of sim.gap_percent");
   }
   const bool plain = std::all_of(node.inputs.begin(), node.inputs.end(), is_plain_tensor) && std::all_of(node.outputs.begin(), node.outputs.end(), is_plain_tensor);
-  if (!plain) return graph::Support::decline("sim runs tensors of numbers only");
+  // These hand their input on as a Value, whatever it is.
+  const bool passes_values = node.op_type.starts_with("Optional") || node.op_type.starts_with("Sequence");
+  if (!plain || passes_values) return graph::Support::decline("sim runs tensors of numbers only");
   return cpu_.supports(node);
 }
 
