@@ -1,6 +1,7 @@
 #include "text/pipeline/text_classifier.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <optional>
 
@@ -16,6 +17,10 @@ namespace {
 constexpr std::size_t kUsualMaxLength = 512;
 /// Tokens of one run, so that a large batch doesn't take memory in proportion.
 constexpr std::size_t kMostTokensPerRun = 8192;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::size_t choose_max_length(const text::Tokenizer& tokenizer, const ModelConfig& config, const TokenInputs& inputs,
                               std::size_t asked) {
@@ -141,7 +146,9 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
   std::vector<Classification> results(texts.size());
   std::vector<text::Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Clock::time_point start = Clock::now();
     encodings.push_back(impl_->encode(texts[i], results[i].tokens));
+    results[i].tokenize_seconds = seconds_since(start);
     results[i].used_tokens = encodings[i].size();
     results[i].truncated = results[i].tokens > results[i].used_tokens;
   }
@@ -159,9 +166,12 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
     for (std::size_t i = begin; i < order.size() && group.size() < most && encodings[order[i]].size() == length; ++i) {
       group.push_back(&encodings[order[i]]);
     }
+    const Clock::time_point start = Clock::now();
     const Tensor logits = impl_->run(group, options);
+    const double seconds = seconds_since(start);
     for (std::size_t i = 0; i < group.size(); ++i) {
       for (std::size_t label = 0; label < labels; ++label) row[label] = logit_at(logits, static_cast<std::int64_t>(i * labels + label));
+      results[order[begin + i]].run_seconds = seconds;
       results[order[begin + i]].scores = impl_->head->scores(row);
     }
   }

@@ -24,6 +24,8 @@ struct Classification {
   std::size_t tokens = 0;        ///< of the whole text, specials included
   std::size_t used_tokens = 0;   ///< that the model saw
   bool truncated = false;        ///< the text was longer than the model's limit
+  double tokenize_seconds = 0;   ///< this text's
+  double run_seconds = 0;        ///< of the model's run, which texts may share
 
   std::size_t best() const;  ///< the label with the highest score; the first among equals
 };
