@@ -151,7 +151,10 @@ class GemmRun {
     set_epilogue(tile);
     const std::size_t rows = end_row - first_row;
     const std::size_t tiles = divide_up(rows, static_cast<std::size_t>(kernel_.max_rows));
-    // Every tile fetches its part of the next panel, so that reading memory takes as long as the arithmetic.
+    // Every tile fetches its part of the next panel, so that reading memory takes as long as the arithmetic. A panel of one
+    // tile fetches a shorter way ahead: the columns that follow lie behind it.
+    constexpr std::size_t kAhead = std::size_t{32} << 10;
+    const std::size_t ahead = std::min(kAhead, block_k * tile.b_stride * sizeof(float));
     tile.prefetch_step = next_width * sizeof(float) / tiles;
     const int lines = !more || tile.prefetch_step == 0 ? 0 : tile.prefetch_step <= 64 ? 1 : 2;
     std::size_t row = first_row;
@@ -159,6 +162,7 @@ class GemmRun {
       const std::size_t tile_rows = rows / tiles + (i < rows % tiles ? 1 : 0);
       place_tile(tile, row, column, k);
       tile.prefetch = reinterpret_cast<const char*>(next_panel) + i * tile.prefetch_step * block_k;
+      if (tiles == 1) tile.prefetch = reinterpret_cast<const char*>(tile.b) + ahead;
       kernel_.tile[tile_rows - 1][vectors - 1][lines](tile);
       row += tile_rows;
     }
