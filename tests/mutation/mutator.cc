@@ -175,7 +175,7 @@ void Mutator::lie_about_length(std::string& bytes) {
 
 std::string Mutator::mutate(std::string_view message) {
   std::string mutant(message);
-  const std::size_t changes = 1 + below(4);
+  const std::size_t changes = chance(60) ? 1 : 2 + below(3);
   for (std::size_t i = 0; i < changes; ++i) {
     const std::size_t kind = below(10);
     if (kind < 2) {

@@ -6,6 +6,7 @@ namespace sardonyx::mutation {
 namespace {
 
 using namespace onnx::testing;  // NOLINT: the message builders
+using onnx::testing::graph;     // not the namespace
 
 std::vector<float> ramp(std::size_t count) {
   std::vector<float> values(count);
