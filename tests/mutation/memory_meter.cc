@@ -1,9 +1,8 @@
 #include "memory_meter.h"
 
-#include <malloc.h>
-
 #include <atomic>
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 
 namespace sardonyx::mutation {
@@ -14,7 +13,8 @@ std::atomic<std::size_t> in_use{0}, peak{0}, limit{0};
 void* take(std::size_t size, std::size_t alignment) {
   const std::size_t most = limit.load();
   if (most != 0 && (size > most || in_use.load() + size > most)) return nullptr;
-  void* memory = alignment == 0 ? std::malloc(size) : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  void* memory = alignment == 0 ? std::malloc(size)
+                                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (!memory) return nullptr;
   const std::size_t now = in_use.fetch_add(malloc_usable_size(memory)) + malloc_usable_size(memory);
   std::size_t before = peak.load();
@@ -49,8 +49,12 @@ namespace meter = sardonyx::mutation;
 
 void* operator new(std::size_t size) { return meter::take_or_throw(size, 0); }
 void* operator new[](std::size_t size) { return meter::take_or_throw(size, 0); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return meter::take_or_throw(size, static_cast<std::size_t>(alignment)); }
-void* operator new[](std::size_t size, std::align_val_t alignment) { return meter::take_or_throw(size, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return meter::take_or_throw(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return meter::take_or_throw(size, static_cast<std::size_t>(alignment));
+}
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return meter::take_or_null(size, 0); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return meter::take_or_null(size, 0); }
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {

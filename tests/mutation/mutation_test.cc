@@ -1,14 +1,9 @@
 // mutation_test [--count N] [--seed S] [--keep FOLDER] [MODEL.onnx ...]
 //
-// Damages models (those given, or five that are built here) and loads, writes, reads again and runs what comes out. Each mutant
-// must give an Error or run; it must not crash, hang, report a fault of ours, or take more than 1 GiB. Work is done in a child
-// process: a mutant that ends it is reported with its number (and its file is kept, with --keep), and the next one goes on.
-
-#include <fmt/core.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+// Damages models (those given, or five that are built here) and loads, writes, reads again and runs what comes out.
+// Each mutant must give an Error or run; it must not crash, hang, report a fault of ours, or take more than 1 GiB. Work
+// is done in a child process: a mutant that ends it is reported with its number (and its file is kept, with --keep),
+// and the next one goes on.
 
 #include <atomic>
 #include <chrono>
@@ -16,15 +11,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fmt/core.h>
 #include <new>
 #include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sardonyx/session.h"
 
 #include "base/file_mapping.h"
 #include "memory_meter.h"
 #include "mutator.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
-#include "sardonyx/session.h"
 #include "seed_models.h"
 
 namespace sardonyx::mutation {
@@ -74,7 +75,8 @@ bool make_input(const PortInfo& port, NamedValues& inputs) {
   if (!port.has_rank) shape.push_back(2);
   Tensor tensor(port.element_type, shape);
   if (port.element_type == ElementType::kFloat32) {
-    for (std::int64_t i = 0; i < tensor.num_elements(); ++i) tensor.mutable_data<float>()[i] = 0.5f * static_cast<float>(i % 7) - 1;
+    for (std::int64_t i = 0; i < tensor.num_elements(); ++i)
+      tensor.mutable_data<float>()[i] = 0.5f * static_cast<float>(i % 7) - 1;
   } else if (port.element_type != ElementType::kString && tensor.num_bytes() > 0) {
     std::memset(tensor.view().data_ptr, port.element_type == ElementType::kBool ? 1 : 0, tensor.num_bytes());
   }
@@ -129,6 +131,11 @@ void try_mutant(const Options& options, std::int64_t index, Progress& progress) 
     return;
   }
   ++progress.loaded;
+  limit_memory(before +
+               kMostMemory);  // a model may ask for more when it runs, but must then be told that it can't have it
+  struct Unlimited {
+    ~Unlimited() { limit_memory(0); }
+  } unlimited;
   try {
     const Session session = Session::load(std::as_bytes(std::span(mutant)));
     if (run(session)) ++progress.ran;
@@ -144,7 +151,6 @@ void try_mutant(const Options& options, std::int64_t index, Progress& progress) 
 }
 
 void run_child(const Options& options, Progress& progress) {
-  limit_memory(memory_in_use() + 2 * kMostMemory);  // asking for more is seen as a fault; getting it would hurt the machine
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const rlimit address_space{8 * kMostMemory, 8 * kMostMemory};
   setrlimit(RLIMIT_AS, &address_space);
@@ -182,9 +188,9 @@ int run_all(const Options& options) {
     report(options, progress.next, death_of(status));
     ++progress.next;
   }
-  fmt::print("{} mutants of {} models: {} refused, {} loaded, of which {} ran and {} gave an error; {} faults\n", options.count,
-             options.models.size(), progress.rejected.load(), progress.loaded.load(), progress.ran.load(), progress.run_errors.load(),
-             progress.faults.load());
+  fmt::print("{} mutants of {} models: {} refused, {} loaded, of which {} ran and {} gave an error; {} faults\n",
+             options.count, options.models.size(), progress.rejected.load(), progress.loaded.load(),
+             progress.ran.load(), progress.run_errors.load(), progress.faults.load());
   return progress.faults == 0 ? 0 : 1;
 }
 

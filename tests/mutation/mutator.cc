@@ -86,8 +86,28 @@ void Mutator::collect(Fields& fields, std::vector<std::pair<Fields*, std::size_t
 }
 
 std::uint64_t Mutator::interesting_number() {
-  constexpr std::uint64_t kNumbers[] = {0, 1, 2, 3, 4, 7, 8, 13, 64, 127, 128, 255, 1000, 65535, 1u << 20, 0x7fffffff, 0x80000000u,
-                                        0xffffffffu, std::uint64_t{1} << 40, std::uint64_t{1} << 62, ~std::uint64_t{0} >> 1, ~std::uint64_t{0}};
+  constexpr std::uint64_t kNumbers[] = {0,
+                                        1,
+                                        2,
+                                        3,
+                                        4,
+                                        7,
+                                        8,
+                                        13,
+                                        64,
+                                        127,
+                                        128,
+                                        255,
+                                        1000,
+                                        65535,
+                                        1u << 20,
+                                        0x7fffffff,
+                                        0x80000000u,
+                                        0xffffffffu,
+                                        std::uint64_t{1} << 40,
+                                        std::uint64_t{1} << 62,
+                                        ~std::uint64_t{0} >> 1,
+                                        ~std::uint64_t{0}};
   if (chance(20)) return -std::uint64_t{below(300)};
   return chance(70) ? kNumbers[below(std::size(kNumbers))] : below(300);
 }

@@ -8,8 +8,9 @@
 
 namespace sardonyx::mutation {
 
-/// Damages serialized protobuf messages, reproducibly by seed: cut, flipped and moved bytes; lengths that lie; and changes that
-/// keep the encoding whole but not its sense (fields left out, doubled, renumbered; numbers and names replaced).
+/// Damages serialized protobuf messages, reproducibly by seed: cut, flipped and moved bytes; lengths that lie; and
+/// changes that keep the encoding whole but not its sense (fields left out, doubled, renumbered; numbers and names
+/// replaced).
 class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
