@@ -111,7 +111,7 @@ def run_sardonyx(program, model, sizes, threads, seconds):
     import onnx
     graph = onnx.load(str(model), load_external_data=False).graph
     weights = {t.name for t in graph.initializer}
-    command = [program, "bench", str(model), "--threads", str(threads), "--json"]
+    command = [program, "bench", str(model), "--threads", str(threads), "--no-operators", "--json"]
     for value in graph.input:
         if value.name not in weights:
             dims = [d.dim_value if d.HasField("dim_value") else d.dim_param for d in value.type.tensor_type.shape.dim]

@@ -33,6 +33,8 @@ std::vector<ValueType> infer_body(Model& model, Graph& body, const std::vector<V
     fail(ErrorCode::kInvalidModel, "body '{}' takes {} inputs, but the node gives it {}", body.name, body.inputs.size(), inputs.size());
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) body.value(body.inputs[i]).type = inputs[i];
+  // A loop's body is inferred more than once; what an earlier round assumed no longer counts.
+  if (constraints) std::erase_if(*constraints, [&](const Constraint& constraint) { return constraint.graph == &body; });
   infer_graph(model, body, constraints);
   std::vector<ValueType> outputs;
   for (ValueId output : body.outputs) outputs.push_back(body.value(output).type);
@@ -89,7 +91,11 @@ void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>*
   InferContext context(described.desc(), node.outputs.size(), model.symbols, constraints,
                        [&](Graph& body, const std::vector<ValueType>& inputs) { return infer_body(model, body, inputs, constraints); });
   const std::size_t known_symbols = model.symbols.size();
+  const std::size_t known_constraints = constraints ? constraints->size() : 0;
   op->infer(context);
+  for (std::size_t i = known_constraints; constraints && i < constraints->size(); ++i) {
+    if (!(*constraints)[i].graph) (*constraints)[i].graph = &graph;  // those of bodies have theirs
+  }
   for (ValueType& type : context.outputs()) make_solvable(type, known_symbols, model.symbols);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != graph::kNoValue) graph.value(node.outputs[i]).type = std::move(context.outputs()[i]);

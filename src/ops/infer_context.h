@@ -20,6 +20,8 @@ struct Constraint {
   Kind kind = Kind::kEqual;
   Dim a, b;
   std::string what;  ///< names the node and dimension, for the message
+  /// The graph whose node took it for granted. A body's constraints hold only when that body runs.
+  const graph::Graph* graph = nullptr;
 };
 
 /// The element count above which an integer tensor's values are not tracked as expressions.

@@ -341,6 +341,7 @@ void PlanBuilder::copy_constant_to_device(const Node& node) {
 void PlanBuilder::assign_constraints() {
   if (!plan_->options_.constraints) return;
   for (const ops::Constraint& constraint : *plan_->options_.constraints) {
+    if (constraint.graph != plan_->graph_) continue;
     const std::int32_t a = segment_of(constraint.a), b = segment_of(constraint.b);
     if (a != kUnknown && b != kUnknown) segment(std::max(a, b)).constraints.push_back(constraint);
   }

@@ -36,7 +36,7 @@ class Variant:
 
 
 PLAIN = Variant("plain")
-VARIANTS = [Variant("2 threads", threads=2), Variant("unoptimised", opt_level="disabled", same_bits=False)]
+VARIANTS = [Variant("2 threads", threads=2), Variant("unoptimised", opt_level="disable", same_bits=False)]
 
 
 def instruction_sets():

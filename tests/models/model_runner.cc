@@ -1,6 +1,6 @@
 // Holds one session and runs it as often as asked, for tests/models/compare.py.
 //
-//   model_runner MODEL [--threads N] [--opt-level disabled|basic|extended|all] [--providers a,b]
+//   model_runner MODEL [--threads N] [--opt-level disable|basic|extended|all] [--providers a,b]
 //
 // Says "ready" once the model is loaded. Each line of standard input is then FOLDER and the names of inputs, separated by tabs;
 // input i lies in FOLDER/in_i.pb. The outputs are written to FOLDER/out_i.pb, and one line answers: "ok" and the names of the
@@ -35,7 +35,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 sardonyx::SessionOptions parse_options(int argc, char** argv) {
-  static const std::map<std::string, OptimizationLevel> kLevels = {{"disabled", OptimizationLevel::kDisable},
+  static const std::map<std::string, OptimizationLevel> kLevels = {{"disable", OptimizationLevel::kDisable},
                                                                    {"basic", OptimizationLevel::kBasic},
                                                                    {"extended", OptimizationLevel::kExtended},
                                                                    {"all", OptimizationLevel::kAll}};
