@@ -45,6 +45,8 @@ Sizes layer_sizes(InferContext& context, std::int64_t gates) {
   context.require_rank(0, 3);
   context.require_rank(1, 3);
   context.require_rank(2, 3);
+  const bool one_type = context.element(0) == context.tensor(1).element && context.element(0) == context.tensor(2).element;
+  context.require(one_type, "X, W and R must have one element type");
   Sizes sizes;
   sizes.directions = direction_count(context);
   sizes.hidden = hidden_size(context, gates);

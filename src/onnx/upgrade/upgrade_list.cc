@@ -78,6 +78,7 @@ constexpr UpgradeRow kRows[] = {
     {"", "Upsample", kNever, upgrade_upsample},
     {"", "Xor", 7, upgrade_binary_broadcast},
     {"ai.onnx.ml", "LabelEncoder", 2, upgrade_label_encoder},
+    {"ai.onnx.preview", "FlexAttention", kNever, upgrade_flex_attention},
 };
 
 constexpr bool precedes(const UpgradeRow& a, const UpgradeRow& b) {

@@ -28,6 +28,7 @@ void upgrade_scaled_tanh(Upgrader& upgrader, Node node);          // experimenta
 void upgrade_parametric_softplus(Upgrader& upgrader, Node node);  // experimental.cc
 void upgrade_image_scaler(Upgrader& upgrader, Node node);         // experimental.cc
 void upgrade_crop(Upgrader& upgrader, Node node);                 // experimental.cc
+void upgrade_flex_attention(Upgrader& upgrader, Node node);
 void upgrade_grid_sample(Upgrader& upgrader, Node node);
 void upgrade_group_normalization(Upgrader& upgrader, Node node);
 void upgrade_label_encoder(Upgrader& upgrader, Node node);

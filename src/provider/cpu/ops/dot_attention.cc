@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/attention/attention.h"
 #include "provider/cpu/ops/attention.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -32,10 +33,10 @@ struct HeadStrides {
 struct AttentionShape {
   bool packed = false;  ///< [batch, sequence, heads · size] inputs
   std::int64_t batch = 0, q_heads = 0, kv_heads = 0, queries = 0, new_keys = 0, past = 0, size = 0, value_size = 0;
-  std::int64_t mask_strides[3] = {};  ///< batch, head, query; 0 where the mask repeats
-  std::int64_t mask_keys = 0;         ///< keys that the mask covers; 1 may stand for all
-  bool mask_repeats = false;          ///< one mask value for every key
-  std::size_t mask_offset = 0, keys_offset = 0, values_offset = 0, scores_offset = 0, elements = 0;
+  std::int64_t mask_strides[3] = {};  ///< batch, head, query, of a mask that covers every key; 0 where it repeats
+  std::int64_t mask_rows = 0;
+  std::size_t mask_offset = 0, keys_offset = 0, values_offset = 0, lengths_offset = 0, scores_offset = 0, elements = 0;
+  int max_threads = 0;  ///< that the fused kernel's workspace is for; 0: the fused kernel is not used
 
   std::int64_t total() const { return past + new_keys; }
   std::int64_t blocks() const { return (queries + kRows - 1) / kRows; }
@@ -125,11 +126,10 @@ struct AttentionCall {
     std::int64_t visible = total;  // keys from here on are masked
     if (mask) {
       const T* line = mask + b * shape.mask_strides[0] + h * shape.mask_strides[1] + row * shape.mask_strides[2];
-      if (!shape.mask_repeats) visible = shape.mask_keys;
-      for (std::int64_t j = 0; j < visible; ++j) scores[j] += line[shape.mask_repeats ? 0 : j];
+      for (std::int64_t j = 0; j < total; ++j) scores[j] += line[j];
     }
     if (options.causal) visible = std::min(visible, shape.past + row + 1);
-    if (lengths) visible = std::clamp<std::int64_t>(lengths[b], 0, visible);
+    if (lengths) visible = std::min(visible, lengths[b]);
     std::fill(scores + visible, scores + total, -std::numeric_limits<T>::infinity());
   }
 
@@ -166,13 +166,19 @@ class AttentionKernel final : public Kernel {
     const auto given = [](std::span<const TensorView* const> list, std::size_t i) { return i < list.size() && list[i]; };
     std::size_t next = 0;
     const auto take = [&](std::int64_t count) { return std::exchange(next, next + align_workspace(static_cast<std::size_t>(count))); };
-    if (given(context.inputs, 3)) shape->mask_offset = take(context.inputs[3]->num_elements());
+    if (given(context.inputs, 3)) shape->mask_offset = take(shape->mask_rows * shape->total());
+    if (given(context.inputs, 6)) shape->lengths_offset = take(shape->batch * 2);
     const bool has_past = given(context.inputs, 4);
     const std::int64_t rows = shape->batch * shape->kv_heads * shape->total();
     if (has_past && !given(context.outputs, 1)) shape->keys_offset = take(rows * shape->size);
     if (has_past && !given(context.outputs, 2)) shape->values_offset = take(rows * shape->value_size);
-    const std::int64_t items = shape->batch * shape->q_heads * shape->blocks();
-    shape->scores_offset = take(std::min(items, kSlots) * kRows * shape->total());
+    if (context.inputs[0]->type != ElementType::kFloat64 && !given(context.outputs, 3)) {
+      shape->max_threads = ThreadPool::global().threads();
+      shape->scores_offset = take(static_cast<std::int64_t>(kernels::attention_workspace_size(fused_sizes(*shape), shape->max_threads)));
+    } else {
+      const std::int64_t items = shape->batch * shape->q_heads * shape->blocks();
+      shape->scores_offset = take(std::min(items, kSlots) * kRows * shape->total());
+    }
     shape->elements = next;
     const std::size_t element = context.inputs[0]->type == ElementType::kFloat64 ? sizeof(double) : sizeof(float);
     return {next * element + WideIo::workspace_bytes(context), std::move(shape)};
@@ -200,9 +206,8 @@ class AttentionKernel final : public Kernel {
   }
 
   static void measure_mask(const Shape& mask, AttentionShape& shape) {
-    shape.mask_keys = mask[mask.rank() - 1];
-    shape.mask_repeats = shape.mask_keys == 1 && shape.total() != 1;
-    std::int64_t stride = shape.mask_keys;
+    shape.mask_rows = mask.product(0, mask.rank() - 1);
+    std::int64_t stride = shape.total();
     for (std::size_t i = mask.rank() - 1; i-- > 0;) {
       const std::size_t axis = i + 4 - mask.rank();  // 0 batch, 1 head, 2 query
       shape.mask_strides[axis] = mask[i] == 1 ? 0 : stride;
@@ -210,16 +215,34 @@ class AttentionKernel final : public Kernel {
     }
   }
 
-  /// The mask as what is added to scores: false is -infinity.
+  /// The mask as what is added to scores, for every key: false is -infinity, and so are keys that it does not reach.
   template <typename T>
-  static const T* read_mask(const TensorView& mask, T* memory) {
+  static const T* read_mask(const TensorView& mask, const AttentionShape& shape, T* memory) {
+    const std::int64_t total = shape.total(), width = mask.shape[mask.shape.rank() - 1];
+    if (mask.type == element_type_of<T> && width == total) return static_cast<const T*>(mask.data_ptr);
     dispatch(MaskTypes{}, mask.type, "Attention", [&]<typename M>() {
-      for (std::int64_t i = 0; i < mask.num_elements(); ++i) {
-        if constexpr (std::is_same_v<M, bool>) memory[i] = mask.data<M>()[i] ? T(0) : -std::numeric_limits<T>::infinity();
-        else memory[i] = static_cast<T>(static_cast<compute_type<M>>(mask.data<M>()[i]));
+      const auto value = [&](std::int64_t i) {
+        if constexpr (std::is_same_v<M, bool>) return mask.data<M>()[i] ? T(0) : -std::numeric_limits<T>::infinity();
+        else return static_cast<T>(static_cast<compute_type<M>>(mask.data<M>()[i]));
+      };
+      for (std::int64_t row = 0; row < shape.mask_rows; ++row) {
+        T* line = memory + row * total;
+        if (width == 1) {
+          std::fill_n(line, total, value(row));
+          continue;
+        }
+        for (std::int64_t j = 0; j < width; ++j) line[j] = value(row * width + j);
+        std::fill(line + width, line + total, -std::numeric_limits<T>::infinity());
       }
     });
     return memory;
+  }
+
+  /// How many keys each batch item has, kept inside [0, total].
+  static const std::int64_t* read_lengths(const TensorView& lengths, const AttentionShape& shape, void* memory) {
+    auto* clamped = static_cast<std::int64_t*>(memory);
+    for (std::int64_t b = 0; b < shape.batch; ++b) clamped[b] = std::clamp<std::int64_t>(lengths.data<std::int64_t>()[b], 0, shape.total());
+    return clamped;
   }
 
   template <typename T>
@@ -228,24 +251,71 @@ class AttentionKernel final : public Kernel {
     T* memory = reinterpret_cast<T*>(context.workspace());
     WideIo io(context, context.workspace() + shape.elements * sizeof(T));
     AttentionCall<T> call{options_, shape, io.input<T>(0), io.input<T>(1), io.input<T>(2), nullptr, {}, {}, {}, {}, nullptr, nullptr, nullptr};
-    if (context.has_input(3)) call.mask = read_mask(context.input(3), memory + shape.mask_offset);
-    if (context.has_input(6)) call.lengths = context.input(6).data<std::int64_t>();
+    if (context.has_input(3)) call.mask = read_mask(context.input(3), shape, memory + shape.mask_offset);
+    if (context.has_input(6)) call.lengths = read_lengths(context.input(6), shape, memory + shape.lengths_offset);
     call.query_strides = HeadStrides::of(shape.packed, shape.q_heads, shape.queries, shape.size);
     call.output_strides = HeadStrides::of(shape.packed, shape.q_heads, shape.queries, shape.value_size);
     call.output = io.output<T>(0);
     prepare_cache(io, call, memory);
     call.scores_output = io.output<T>(3);
-    const std::int64_t blocks = shape.blocks(), items = shape.batch * shape.q_heads * blocks;
-    if (items > 0) {
-      const std::int64_t chunk = (items + kSlots - 1) / kSlots;
-      context.parallel.parallel_for(static_cast<std::size_t>(items), static_cast<std::size_t>(chunk), [&](std::size_t begin, std::size_t end) {
-        T* strip = memory + shape.scores_offset + static_cast<std::int64_t>(begin) / chunk * kRows * shape.total();
-        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-          call.run_block(i / blocks / shape.q_heads, i / blocks % shape.q_heads, i % blocks, strip);
-        }
-      });
+    bool fused = false;
+    if constexpr (std::is_same_v<T, float>) {
+      fused = shape.max_threads > 0;
+      if (fused) run_fused(call, context.parallel, memory + shape.scores_offset);
     }
+    if (!fused) run_plain(call, context.parallel, memory + shape.scores_offset);
     io.store();
+  }
+
+  template <typename T>
+  static void run_plain(const AttentionCall<T>& call, const Parallel& parallel, T* strips) {
+    const AttentionShape& shape = call.shape;
+    const std::int64_t blocks = shape.blocks(), items = shape.batch * shape.q_heads * blocks;
+    if (items == 0) return;
+    const std::int64_t chunk = (items + kSlots - 1) / kSlots;
+    parallel.parallel_for(static_cast<std::size_t>(items), static_cast<std::size_t>(chunk), [&](std::size_t begin, std::size_t end) {
+      T* strip = strips + static_cast<std::int64_t>(begin) / chunk * kRows * shape.total();
+      for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+        call.run_block(i / blocks / shape.q_heads, i / blocks % shape.q_heads, i % blocks, strip);
+      }
+    });
+  }
+
+  static kernels::AttentionArguments fused_sizes(const AttentionShape& shape) {
+    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    kernels::AttentionArguments arguments;
+    arguments.batch = size(shape.batch);
+    arguments.heads = size(shape.q_heads);
+    arguments.key_heads = size(shape.kv_heads);
+    arguments.queries = size(shape.queries);
+    arguments.keys = size(shape.total());
+    arguments.head_dim = size(shape.size);
+    arguments.value_dim = size(shape.value_size);
+    return arguments;
+  }
+
+  void run_fused(const AttentionCall<float>& call, Parallel parallel, float* workspace) const {
+    const AttentionShape& shape = call.shape;
+    const auto strides = [](const HeadStrides& s) { return kernels::AttentionStrides{s.batch, s.head, s.row}; };
+    kernels::AttentionArguments arguments = fused_sizes(shape);
+    arguments.scale = options_.scale != 0 ? options_.scale : 1 / std::sqrt(static_cast<float>(shape.size));
+    arguments.softcap = std::max(0.0f, options_.softcap);
+    arguments.q = call.query;
+    arguments.k = call.key;
+    arguments.v = call.value;
+    arguments.out = call.output;
+    arguments.q_strides = strides(call.query_strides);
+    arguments.k_strides = strides(call.key_strides);
+    arguments.v_strides = strides(call.value_strides);
+    arguments.out_strides = strides(call.output_strides);
+    arguments.additive_mask = call.mask;
+    arguments.mask_strides = {shape.mask_strides[0], shape.mask_strides[1], shape.mask_strides[2]};
+    arguments.key_lengths = call.lengths;
+    arguments.causal = options_.causal;
+    arguments.causal_offset = shape.past;
+    arguments.zero_masked_rows = false;  // the operator's definition gives NaN
+    parallel.max_threads = std::min(parallel.max_threads, shape.max_threads);
+    kernels::attention(arguments, workspace, parallel);
   }
 
   /// Points keys and values at what attention reads: the inputs, or past and inputs joined in the present outputs.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <type_traits>
 
 #include "base/fail.h"
+#include "kernels/math/elementwise.h"
 
 namespace sardonyx::provider::cpu {
 namespace {
@@ -51,10 +53,30 @@ T sigmoid(T x) {
   return T(1) / (T(1) + std::exp(-x));
 }
 
+/// The fp32 kernel of a function, or kCount where there is none.
+constexpr kernels::Unary kernel_of(Function function) {
+  switch (function) {
+    case Function::kRelu: return kernels::Unary::kRelu;
+    case Function::kTanh: return kernels::Unary::kTanh;
+    case Function::kSigmoid: return kernels::Unary::kSigmoid;
+    case Function::kAffine: return kernels::Unary::kAffine;
+    case Function::kLeakyRelu: return kernels::Unary::kLeakyRelu;
+    case Function::kHardSigmoid: return kernels::Unary::kHardSigmoid;
+    case Function::kElu: return kernels::Unary::kElu;
+    case Function::kSoftsign: return kernels::Unary::kSoftsign;
+    case Function::kSoftplus: return kernels::Unary::kSoftplus;
+    default: return kernels::Unary::kCount;
+  }
+}
+
 }  // namespace
 
 template <typename T>
 void GateActivation::apply(T* x, std::size_t n) const {
+  if constexpr (std::is_same_v<T, float>) {
+    const kernels::Unary kernel = kernel_of(function);
+    if (kernel != kernels::Unary::kCount) return kernels::unary_function(kernel)(x, x, n, alpha, beta);
+  }
   const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
   switch (function) {
     case Function::kRelu: return map(x, n, [](T v) { return v < T(0) ? T(0) : v; });

@@ -1,6 +1,8 @@
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "kernels/reduce/reduce.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/pool.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -26,6 +28,8 @@ class GlobalPoolKernel final : public Kernel {
     dispatch_wide(x.type, "GlobalAveragePool", [&]<typename T>() {
       const T* in = io.input<T>(0);
       T* out = io.output<T>(0);
+      if constexpr (std::is_same_v<T, float> && pooling == Pooling::kAverage) return kernels::reduce(kernels::Reduction::kMean, in, planes, size, 1, out, context.parallel);
+      if constexpr (std::is_same_v<T, float> && pooling == Pooling::kMax) return kernels::reduce(kernels::Reduction::kMax, in, planes, size, 1, out, context.parallel);
       context.parallel.parallel_for(planes, chunk_of(size), [&](std::size_t begin, std::size_t end) {
         for (std::size_t plane = begin; plane < end; ++plane) out[plane] = reduce(in + plane * size, size);
       });

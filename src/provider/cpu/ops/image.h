@@ -8,5 +8,6 @@ namespace sardonyx::provider::cpu {
 void add_resize_kernels(KernelTable& table);       // resize.cc
 void add_grid_kernels(KernelTable& table);         // grid.cc: GridSample, AffineGrid
 void add_suppression_kernels(KernelTable& table);  // suppression.cc: NonMaxSuppression
+void add_image_decoder_kernels(KernelTable& table);  // image_decoder.cc
 
 }  // namespace sardonyx::provider::cpu

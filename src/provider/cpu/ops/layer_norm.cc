@@ -1,6 +1,8 @@
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/norm/norm.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/norm.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -48,6 +50,10 @@ struct Params {
 /// Where the saved statistics go, in the type that stash_type names; null when not wanted.
 struct Saved {
   const TensorView* tensor = nullptr;
+
+  bool is_float() const { return tensor && tensor->type == ElementType::kFloat32; }
+  /// Whether writing to `floats`, which may be null, is all there is to save.
+  bool fits(const float* floats) const { return !tensor || floats; }
 
   void set(std::size_t row, double value) const {
     if (!tensor) return;
@@ -104,10 +110,7 @@ template <typename T>
 void scale_row(const Row<T>& row, const Params& params, T mean, T factor) {
   const std::size_t n = params.view.length;
   if (params.scale.dense && (!row.bias || params.bias.dense)) {
-    for (std::size_t i = 0; i < n; ++i) row.y[i] = (row.x[i] - mean) * factor * row.scale[i];
-    if (row.bias) {
-      for (std::size_t i = 0; i < n; ++i) row.y[i] += row.bias[i];
-    }
+    for (std::size_t i = 0; i < n; ++i) row.y[i] = (row.x[i] - mean) * factor * row.scale[i] + (row.bias ? row.bias[i] : T(0));
     return;
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -147,6 +150,16 @@ class LayerNormKernel final : public Kernel {
       const T* bias = io.input<T>(2);
       T* out = io.output<T>(0);
       const std::size_t n = params.view.length;
+      if constexpr (std::is_same_v<T, float>) {
+        if (dense(params, bias)) {
+          kernels::NormArguments arguments{.x = in, .gamma = scale, .beta = bias, .epsilon = epsilon_, .y = out, .rows = params.view.outer, .n = n};
+          if (saved_mean.is_float()) arguments.mean = saved_mean.tensor->mutable_data<float>();
+          if (saved_factor.is_float()) arguments.inverse_deviation = saved_factor.tensor->mutable_data<float>();
+          if (saved_mean.fits(arguments.mean) && saved_factor.fits(arguments.inverse_deviation)) {
+            return centered ? kernels::layer_norm(arguments, context.parallel) : kernels::rms_norm(arguments, context.parallel);
+          }
+        }
+      }
       context.parallel.parallel_for(params.view.outer, chunk_of(n * 4), [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
           const T* x_row = in + row * n;
@@ -163,6 +176,8 @@ class LayerNormKernel final : public Kernel {
   }
 
  private:
+  static bool dense(const Params& params, const void* bias) { return params.scale.dense && (!bias || params.bias.dense); }
+
   std::int64_t axis_;
   float epsilon_;
 };

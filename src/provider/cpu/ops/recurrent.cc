@@ -1,5 +1,9 @@
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/recurrent_cells.h"
@@ -12,7 +16,8 @@ namespace {
 struct LayerShape {
   std::size_t sequence = 0, batch = 0, input = 0, hidden = 0, gates = 0, directions = 1;
   bool batch_first = false;
-  std::size_t w_offset = 0, r_offset = 0, projected_offset = 0, state_offset = 0, elements = 0;
+  std::size_t w_offset = 0, r_offset = 0, bias_offset = 0, projected_offset = 0, state_offset = 0, product_offset = 0, elements = 0;
+  std::size_t product_elements = 0;  ///< workspace of one product
 
   std::size_t width() const { return gates * hidden; }
   /// Row of [sequence, batch] (or [batch, sequence]) for one time and batch item.
@@ -27,14 +32,23 @@ struct LayerShape {
   }
 };
 
-/// [directions, rows, columns] → [directions, columns, rows].
+/// Prepares the weights [directions, n, k] of every direction, cut into spans of rows, one after the other.
 template <typename T>
-void transpose_weights(const T* from, T* to, std::size_t directions, std::size_t rows, std::size_t columns) {
-  for (std::size_t d = 0; d < directions; ++d, from += rows * columns, to += rows * columns) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+void prepare_weights(const T* weights, std::size_t directions, std::size_t k, std::span<const std::size_t> spans, T* memory, Parallel parallel = {}) {
+  for (std::size_t d = 0; d < directions; ++d) {
+    for (std::size_t n : spans) {
+      RightMatrix<T>::prepare(weights, k, n, memory, parallel);
+      weights += n * k;
+      memory += RightMatrix<T>::elements(k, n);
     }
   }
+}
+
+template <typename T>
+std::size_t prepared_elements(std::size_t k, std::span<const std::size_t> spans) {
+  std::size_t total = 0;
+  for (std::size_t n : spans) total += RightMatrix<T>::elements(k, n);
+  return total;
 }
 
 constexpr std::size_t kBatchBlock = 16;  ///< batch items whose steps are computed together by one thread
@@ -43,13 +57,7 @@ template <typename Cell>
 class RecurrentKernel final : public Kernel {
  public:
   explicit RecurrentKernel(const NodeDesc& node) : layer_(node) {
-    // Weights of the type that is computed in are transposed once, when they are constants.
-    for (std::size_t input : {std::size_t{1}, std::size_t{2}}) {
-      const Tensor* constant = node.constant(input);
-      const bool wide = constant && type_in(constant->type(), {ElementType::kFloat32, ElementType::kFloat64});
-      packed_[input - 1] = wide && constant->shape().rank() == 3 ? static_cast<int>(requests_.size()) : -1;
-      if (packed_[input - 1] >= 0) requests_.push_back({input, "recurrent_transposed/1", constant->num_bytes(), pack});
-    }
+    for (std::size_t input : {std::size_t{1}, std::size_t{2}}) add_request(node.constant(input), input);
   }
 
   std::vector<PackRequest> pack_requests() const override { return requests_; }
@@ -64,15 +72,8 @@ class RecurrentKernel final : public Kernel {
     shape->hidden = static_cast<std::size_t>(r[2]);
     shape->gates = Cell::kGates;
     shape->directions = static_cast<std::size_t>(r[0]);
-    std::size_t next = 0;
-    const auto take = [&](std::size_t count) { return std::exchange(next, next + align_workspace(count)); };
-    shape->w_offset = take(packed_[0] < 0 ? shape->directions * shape->width() * shape->input : 0);
-    shape->r_offset = take(packed_[1] < 0 ? shape->directions * shape->width() * shape->hidden : 0);
-    shape->projected_offset = take(shape->directions * shape->sequence * shape->batch * shape->width());
-    shape->state_offset = take(shape->directions * shape->batch * (Cell::kStates + Cell::kScratch + Cell::kGates) * shape->hidden);
-    shape->elements = next;
-    const std::size_t element = context.inputs[0]->type == ElementType::kFloat64 ? sizeof(double) : sizeof(float);
-    return {next * element + WideIo::workspace_bytes(context), std::move(shape)};
+    if (context.inputs[0]->type == ElementType::kFloat64) return bind_as<double>(context, std::move(shape));
+    return bind_as<float>(context, std::move(shape));
   }
 
   void run(RunContext& context) const override {
@@ -88,13 +89,67 @@ class RecurrentKernel final : public Kernel {
   }
 
  private:
-  static void pack(const TensorView& constant, std::byte* packed) {
-    const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(constant.shape[i]); };
-    if (constant.type == ElementType::kFloat64) {
-      transpose_weights(constant.data<double>(), reinterpret_cast<double*>(packed), dim(0), dim(1), dim(2));
-    } else {
-      transpose_weights(constant.data<float>(), reinterpret_cast<float*>(packed), dim(0), dim(1), dim(2));
-    }
+  template <typename T>
+  Binding bind_as(const BindContext& context, std::shared_ptr<LayerShape> shape) const {
+    const std::size_t rows = shape->sequence * shape->batch, blocks = (shape->batch + kBatchBlock - 1) / kBatchBlock;
+    std::size_t next = 0;
+    const auto take = [&](std::size_t count) { return std::exchange(next, next + align_workspace(count)); };
+    shape->w_offset = take(packed_[0] < 0 ? shape->directions * prepared_elements<T>(shape->input, row_spans(1, shape->hidden)) : 0);
+    shape->r_offset = take(packed_[1] < 0 ? shape->directions * prepared_elements<T>(shape->hidden, row_spans(2, shape->hidden)) : 0);
+    shape->bias_offset = take(shape->width());
+    shape->projected_offset = take(shape->directions * rows * shape->width());
+    shape->state_offset = take(shape->directions * shape->batch * (Cell::kStates + Cell::kScratch + Cell::kGates) * shape->hidden);
+    shape->product_elements = std::max(RightMatrix<T>::workspace_elements(rows, shape->input, shape->width()),
+                                       RightMatrix<T>::workspace_elements(kBatchBlock, shape->hidden, shape->width()));
+    shape->product_offset = take(std::max<std::size_t>(1, shape->directions * blocks) * shape->product_elements);
+    shape->elements = next;
+    return {next * sizeof(T) + WideIo::workspace_bytes(context), std::move(shape)};
+  }
+
+  struct Spans {
+    std::array<std::size_t, kMaxSpans> rows{};
+    std::size_t count = 0;
+    operator std::span<const std::size_t>() const { return {rows.data(), count}; }  // NOLINT(google-explicit-constructor)
+  };
+
+  /// How the rows of W (input 1: all together) or R (input 2: as the cell multiplies them) are cut.
+  static Spans row_spans(std::size_t input, std::size_t hidden) {
+    if (input == 1) return {{Cell::kGates * hidden}, 1};
+    Spans spans;
+    for (std::size_t gates : Cell::kSpans) spans.rows[spans.count++] = gates * hidden;
+    return spans;
+  }
+
+  /// Constant weights are prepared once.
+  void add_request(const Tensor* constant, std::size_t input) {
+    packed_[input - 1] = -1;
+    if (!constant || constant->shape().rank() != 3 || !is_one_of(FloatTypes{}, constant->type())) return;
+    const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(constant->shape()[i]); };
+    const Spans spans = row_spans(input, dim(1) / Cell::kGates);
+    const bool is_double = constant->type() == ElementType::kFloat64;
+    const std::size_t bytes = dim(0) * (is_double ? prepared_elements<double>(dim(2), spans) * sizeof(double)
+                                                  : prepared_elements<float>(dim(2), spans) * sizeof(float));
+    packed_[input - 1] = static_cast<int>(requests_.size());
+    const std::string packing = std::string(Cell::kPacking) + (input == 1 ? "/w/" : "/r/") + kernels::packed_b_format();
+    requests_.push_back({input, packing, bytes, [input](const TensorView& weights, std::byte* packed) { pack(weights, input, packed); }});
+  }
+
+  static void pack(const TensorView& weights, std::size_t input, std::byte* packed) {
+    const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(weights.shape[i]); };
+    const Spans spans = row_spans(input, dim(1) / Cell::kGates);
+    dispatch(FloatTypes{}, weights.type, "recurrent operators", [&]<typename T>() {
+      using W = compute_type<T>;
+      if constexpr (std::is_same_v<T, W>) {
+        prepare_weights<W>(weights.data<T>(), dim(0), dim(2), spans, reinterpret_cast<W*>(packed));
+      } else {
+        const std::vector<W> wide = [&] {
+          std::vector<W> values(static_cast<std::size_t>(weights.num_elements()));
+          for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<W>(weights.data<T>()[i]);
+          return values;
+        }();
+        prepare_weights<W>(wide.data(), dim(0), dim(2), spans, reinterpret_cast<W*>(packed));
+      }
+    });
   }
 
   /// One call in one element type.
@@ -139,27 +194,21 @@ class RecurrentKernel final : public Kernel {
       const int request = kernel.packed_[input - 1];
       if (request >= 0) return reinterpret_cast<const T*>(context.packed(static_cast<std::size_t>(request)));
       const T* from = io.input<T>(input);
-      transpose_weights(from, memory(offset), shape.directions, shape.width(), columns);
+      prepare_weights<T>(from, shape.directions, columns, row_spans(input, shape.hidden), memory(offset), context.parallel);
       return memory(offset);
     }
 
     /// X·Wᵀ and the biases that are simply added, for all times at once.
     void project() const {
       const std::size_t rows = shape.sequence * shape.batch, width = shape.width();
-      constexpr std::size_t kRows = 16;
-      const std::size_t blocks = (rows + kRows - 1) / kRows;
-      context.parallel.parallel_for(shape.directions * blocks, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          const std::size_t direction = i / blocks, first = i % blocks * kRows, count = std::min(kRows, rows - first);
-          T* out = memory(shape.projected_offset) + (direction * rows + first) * width;
-          const T* b = bias ? bias + direction * 2 * width : nullptr;
-          for (std::size_t row = 0; row < count; ++row) std::fill_n(out + row * width, width, T(0));
-          multiply_add<T>({count, width, shape.input}, x + first * shape.input, shape.input, w + direction * shape.input * width, width, out, width);
-          for (std::size_t row = 0; b && row < count; ++row) {
-            for (std::size_t j = 0; j < width; ++j) out[row * width + j] += kernel.layer_.separate_bias(j, shape.hidden) ? b[j] : b[j] + b[width + j];
-          }
-        }
-      });
+      for (std::size_t direction = 0; direction < shape.directions; ++direction) {
+        const RightMatrix<T> matrix{w + direction * RightMatrix<T>::elements(shape.input, width), shape.input, width};
+        const T* b = bias ? bias + direction * 2 * width : nullptr;
+        T* sum = memory(shape.bias_offset);
+        for (std::size_t j = 0; b && j < width; ++j) sum[j] = kernel.layer_.separate_bias(j, shape.hidden) ? b[j] : b[j] + b[width + j];
+        matrix.multiply(rows, x, shape.input, memory(shape.projected_offset) + direction * rows * width, width, b ? sum : nullptr, false,
+                        memory(shape.product_offset), context.parallel);
+      }
     }
 
     void steps() const {
@@ -167,21 +216,28 @@ class RecurrentKernel final : public Kernel {
       context.parallel.parallel_for(shape.directions * blocks, 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           const std::size_t first = i % blocks * kBatchBlock;
-          run_block(i / blocks, first, std::min(kBatchBlock, shape.batch - first));
+          run_block(i / blocks, first, std::min(kBatchBlock, shape.batch - first), memory(shape.product_offset) + i * shape.product_elements);
         }
       });
     }
 
     std::size_t length(std::size_t item) const { return lengths ? static_cast<std::size_t>(lengths[item]) : shape.sequence; }
 
-    void run_block(std::size_t direction, std::size_t first, std::size_t count) const {
+    void run_block(std::size_t direction, std::size_t first, std::size_t count, T* workspace) const {
       const std::size_t hidden = shape.hidden, width = shape.width();
       const bool reverse = direction == 1 || kernel.layer_.reverse;
       T* h = memory(shape.state_offset) + (direction * shape.batch + first) * (Cell::kStates + Cell::kScratch + Cell::kGates) * hidden;
       T* c = h + count * hidden;  // also the start of scratch for cells without a second state
+      std::array<RightMatrix<T>, kMaxSpans> matrices;
+      const Spans spans = row_spans(2, hidden);
+      const T* next = r + direction * prepared_elements<T>(hidden, spans);
+      for (std::size_t i = 0; i < spans.count; ++i) {
+        matrices[i] = {next, hidden, spans.rows[i]};
+        next += RightMatrix<T>::elements(hidden, spans.rows[i]);
+      }
       const CellBlock<T> block{kernel.layer_, direction, count, hidden, h, Cell::kStates == 2 ? c : nullptr,
                                c + (Cell::kStates - 1) * count * hidden, c + (Cell::kStates - 1 + Cell::kScratch) * count * hidden,
-                               r + direction * hidden * width, bias ? bias + direction * 2 * width : nullptr,
+                               matrices.data(), workspace, bias ? bias + direction * 2 * width : nullptr,
                                peepholes ? peepholes + direction * 3 * hidden : nullptr};
       load_state(initial_h, direction, first, count, h);
       if constexpr (Cell::kStates == 2) load_state(initial_c, direction, first, count, c);

@@ -24,32 +24,6 @@ void LayerAttributes::clip_values(T* x, std::size_t n) const {
   for (std::size_t i = 0; i < n; ++i) x[i] = x[i] > bound ? bound : x[i] < -bound ? -bound : x[i];
 }
 
-template <typename T>
-void multiply_add(const MatrixSizes& sizes, const T* a, std::size_t lda, const T* b, std::size_t ldb, T* c, std::size_t ldc) {
-  constexpr std::size_t kRows = 4, kColumns = 32;
-  for (std::size_t row = 0; row < sizes.rows; row += kRows) {
-    const std::size_t rows = std::min(kRows, sizes.rows - row);
-    for (std::size_t column = 0; column < sizes.columns; column += kColumns) {
-      const std::size_t columns = std::min(kColumns, sizes.columns - column);
-      T sums[kRows][kColumns] = {};
-      for (std::size_t k = 0; k < sizes.depth; ++k) {
-        const T* line = b + k * ldb + column;
-        for (std::size_t i = 0; i < rows; ++i) {
-          const T factor = a[(row + i) * lda + k];
-          if (columns == kColumns) {
-            for (std::size_t j = 0; j < kColumns; ++j) sums[i][j] += factor * line[j];
-          } else {
-            for (std::size_t j = 0; j < columns; ++j) sums[i][j] += factor * line[j];
-          }
-        }
-      }
-      for (std::size_t i = 0; i < rows; ++i) {
-        for (std::size_t j = 0; j < columns; ++j) c[(row + i) * ldc + column + j] += sums[i][j];
-      }
-    }
-  }
-}
-
 namespace {
 
 /// gates = projected rows; rows of ended sequences become 0 and are computed for nothing.
@@ -85,7 +59,7 @@ void LstmCell::step(const CellBlock<T>& block, const StepRows<T>& rows) {
   const std::size_t hidden = block.hidden, width = kGates * hidden;
   const GateActivation &f = block.activation(0, kFunctions), &g = block.activation(1, kFunctions), &h = block.activation(2, kFunctions);
   load_projected(block, rows, width);
-  multiply_add<T>({block.count, width, hidden}, block.h, hidden, block.r, width, block.gates, width);
+  block.r[0].multiply(block.count, block.h, hidden, block.gates, width, nullptr, true, block.workspace);
   for (std::size_t i = 0; i < block.count; ++i) {
     if (!rows.projected[i]) continue;
     T *input = block.gates + i * width, *output = input + hidden, *forget = output + hidden, *cell = forget + hidden;
@@ -122,26 +96,23 @@ void GruCell::step(const CellBlock<T>& block, const StepRows<T>& rows) {
   const std::size_t hidden = block.hidden, width = kGates * hidden, count = block.count;
   const GateActivation &f = block.activation(0, kFunctions), &g = block.activation(1, kFunctions);
   load_projected(block, rows, width);
-  multiply_add<T>({count, 2 * hidden, hidden}, block.h, hidden, block.r, width, block.gates, width);
+  block.r[0].multiply(count, block.h, hidden, block.gates, width, nullptr, true, block.workspace);
   for (std::size_t i = 0; i < count; ++i) activate(block, f, block.gates + i * width, 2 * hidden);
   // What goes through the hidden gate's recurrent weights: h, or h already scaled by the reset gate.
   T* through = block.scratch;
   const bool linear_first = block.layer.linear_before_reset;
-  std::copy_n(block.h, count * hidden, through);
   for (std::size_t i = 0; !linear_first && i < count; ++i) {
+    std::copy_n(block.h + i * hidden, hidden, through + i * hidden);
     for (std::size_t j = 0; j < hidden; ++j) through[i * hidden + j] *= block.gates[i * width + hidden + j];
   }
   if (!linear_first) {
-    multiply_add<T>({count, hidden, hidden}, through, hidden, block.r + 2 * hidden, width, block.gates + 2 * hidden, width);
+    block.r[1].multiply(count, through, hidden, block.gates + 2 * hidden, width, nullptr, true, block.workspace);
   } else {
-    std::fill_n(through, count * hidden, T(0));
-    multiply_add<T>({count, hidden, hidden}, block.h, hidden, block.r + 2 * hidden, width, through, hidden);
-    const T* bias = block.bias ? block.bias + width + 2 * hidden : nullptr;
+    block.r[1].multiply(count, block.h, hidden, through, hidden, block.bias ? block.bias + width + 2 * hidden : nullptr, false, block.workspace);
     for (std::size_t i = 0; i < count; ++i) {
       T* gates = block.gates + i * width;
       for (std::size_t j = 0; j < hidden; ++j) {
-        const T linear = through[i * hidden + j] + (bias ? bias[j] : T(0));
-        gates[2 * hidden + j] += gates[hidden + j] * linear;
+        gates[2 * hidden + j] += gates[hidden + j] * through[i * hidden + j];
       }
     }
   }
@@ -163,7 +134,7 @@ template <typename T>
 void RnnCell::step(const CellBlock<T>& block, const StepRows<T>& rows) {
   const std::size_t hidden = block.hidden;
   load_projected(block, rows, hidden);
-  multiply_add<T>({block.count, hidden, hidden}, block.h, hidden, block.r, hidden, block.gates, hidden);
+  block.r[0].multiply(block.count, block.h, hidden, block.gates, hidden, nullptr, true, block.workspace);
   for (std::size_t i = 0; i < block.count; ++i) {
     if (!rows.projected[i]) continue;
     T* state = block.h + i * hidden;
@@ -173,8 +144,6 @@ void RnnCell::step(const CellBlock<T>& block, const StepRows<T>& rows) {
   }
 }
 
-template void multiply_add<float>(const MatrixSizes&, const float*, std::size_t, const float*, std::size_t, float*, std::size_t);
-template void multiply_add<double>(const MatrixSizes&, const double*, std::size_t, const double*, std::size_t, double*, std::size_t);
 template void LstmCell::step<float>(const CellBlock<float>&, const StepRows<float>&);
 template void LstmCell::step<double>(const CellBlock<double>&, const StepRows<double>&);
 template void GruCell::step<float>(const CellBlock<float>&, const StepRows<float>&);

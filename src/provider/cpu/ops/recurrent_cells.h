@@ -8,6 +8,7 @@
 
 #include "provider/cpu/kernel_list.h"
 #include "provider/cpu/ops/gate_activation.h"
+#include "provider/cpu/ops/right_matrix.h"
 
 namespace sardonyx::provider::cpu {
 
@@ -26,13 +27,6 @@ struct LayerAttributes {
   void clip_values(T* x, std::size_t n) const;
 };
 
-/// c[m, n] += a[m, k] · b[k, n]: one chain per element, k ascending. Leading dimensions in elements.
-struct MatrixSizes {
-  std::size_t rows, columns, depth;
-};
-template <typename T>
-void multiply_add(const MatrixSizes& sizes, const T* a, std::size_t lda, const T* b, std::size_t ldb, T* c, std::size_t ldc);
-
 inline constexpr std::size_t kMaxBlock = 16;
 
 /// The batch items that one thread steps through time together. Matrices are [count, …], dense.
@@ -44,7 +38,8 @@ struct CellBlock {
   T* c;              ///< [count, hidden], or null
   T* scratch;        ///< [count, kScratch · hidden]
   T* gates;          ///< [count, kGates · hidden]
-  const T* r;        ///< recurrent weights [hidden, kGates · hidden]
+  const RightMatrix<T>* r;  ///< recurrent weights of the cell's kSpans groups of gates
+  T* workspace;      ///< of the products with r
   const T* bias;     ///< [2 · kGates · hidden] or null
   const T* peepholes;  ///< [3 · hidden] or null
 
@@ -58,21 +53,30 @@ struct StepRows {
   std::array<T*, kMaxBlock> output;           ///< [hidden], null when not wanted
 };
 
-// The cells. kStates: h, and c for LSTM; kScratch: hidden-sized rows of scratch; gates in the standard's order.
+inline constexpr std::size_t kMaxSpans = 2;
+
+// The cells. kStates: h, and c for LSTM; kScratch: hidden-sized rows of scratch; gates in the standard's order, kSpans how many of
+// them share one product with the state.
 struct LstmCell {
   static constexpr std::size_t kGates = 4, kStates = 2, kScratch = 0, kFunctions = 3;
+  static constexpr std::size_t kSpans[] = {4};
+  static constexpr const char* kPacking = "recurrent_lstm/1";
   static const std::vector<std::string>& default_activations();
   template <typename T>
   static void step(const CellBlock<T>& block, const StepRows<T>& rows);
 };
 struct GruCell {
   static constexpr std::size_t kGates = 3, kStates = 1, kScratch = 1, kFunctions = 2;
+  static constexpr std::size_t kSpans[] = {2, 1};
+  static constexpr const char* kPacking = "recurrent_gru/1";
   static const std::vector<std::string>& default_activations();
   template <typename T>
   static void step(const CellBlock<T>& block, const StepRows<T>& rows);
 };
 struct RnnCell {
   static constexpr std::size_t kGates = 1, kStates = 1, kScratch = 0, kFunctions = 1;
+  static constexpr std::size_t kSpans[] = {1};
+  static constexpr const char* kPacking = "recurrent_rnn/1";
   static const std::vector<std::string>& default_activations();
   template <typename T>
   static void step(const CellBlock<T>& block, const StepRows<T>& rows);

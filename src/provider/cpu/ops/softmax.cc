@@ -1,6 +1,8 @@
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "kernels/reduce/reduce.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/norm.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -101,6 +103,12 @@ class SoftmaxKernel final : public Kernel {
     dispatch_wide(x.type, "Softmax", [&]<typename T>() {
       const T* in = io.input<T>(0);
       T* out = io.output<T>(0);
+      if constexpr (std::is_same_v<T, float> && form == Form::kSoftmax) {
+        return kernels::softmax(in, view.outer, view.length, view.inner, out, context.parallel);
+      }
+      if constexpr (std::is_same_v<T, float> && form == Form::kLogSoftmax) {
+        return kernels::log_softmax(in, view.outer, view.length, view.inner, out, context.parallel);
+      }
       const std::size_t blocks = (view.inner + kInnerBlock - 1) / kInnerBlock;
       const std::size_t cost = view.length * std::min(view.inner, kInnerBlock) * 8;
       context.parallel.parallel_for(view.outer * blocks, chunk_of(cost), [&](std::size_t begin, std::size_t end) {
