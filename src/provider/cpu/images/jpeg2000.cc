@@ -38,14 +38,19 @@ struct MemoryStream {
   }
 };
 
-struct Destroy {
+// Codecs and streams are the same C type, so each has a deleter of its own.
+struct DestroyCodec {
   void operator()(opj_codec_t* codec) const { opj_destroy_codec(codec); }
+};
+struct DestroyStream {
   void operator()(opj_stream_t* stream) const { opj_stream_destroy(stream); }
+};
+struct DestroyImage {
   void operator()(opj_image_t* image) const { opj_image_destroy(image); }
 };
 
-std::unique_ptr<opj_stream_t, Destroy> open_stream(MemoryStream& memory) {
-  std::unique_ptr<opj_stream_t, Destroy> stream(opj_stream_default_create(OPJ_TRUE));
+std::unique_ptr<opj_stream_t, DestroyStream> open_stream(MemoryStream& memory) {
+  std::unique_ptr<opj_stream_t, DestroyStream> stream(opj_stream_default_create(OPJ_TRUE));
   if (!stream) return stream;
   opj_stream_set_read_function(stream.get(), MemoryStream::read);
   opj_stream_set_skip_function(stream.get(), MemoryStream::skip);
@@ -93,7 +98,7 @@ bool usable(const opj_image_t& image) {
 std::optional<DecodedImage> decode_jpeg2000(EncodedImage bytes) {
   MemoryStream memory{bytes};
   const auto stream = open_stream(memory);
-  const std::unique_ptr<opj_codec_t, Destroy> codec(opj_create_decompress(bytes[0] == 0xFF ? OPJ_CODEC_J2K : OPJ_CODEC_JP2));
+  const std::unique_ptr<opj_codec_t, DestroyCodec> codec(opj_create_decompress(bytes[0] == 0xFF ? OPJ_CODEC_J2K : OPJ_CODEC_JP2));
   if (!stream || !codec) return std::nullopt;
   opj_dparameters_t parameters;
   opj_set_default_decoder_parameters(&parameters);
@@ -102,7 +107,7 @@ std::optional<DecodedImage> decode_jpeg2000(EncodedImage bytes) {
     opj_image_destroy(read);
     return std::nullopt;
   }
-  const std::unique_ptr<opj_image_t, Destroy> image(read);
+  const std::unique_ptr<opj_image_t, DestroyImage> image(read);
   if (image->x1 <= image->x0 || image->y1 <= image->y0) return std::nullopt;
   DecodedImage decoded(std::int64_t{image->y1} - image->y0, std::int64_t{image->x1} - image->x0);
   if (!opj_decode(codec.get(), stream.get(), image.get()) || !usable(*image)) return std::nullopt;

@@ -1,3 +1,7 @@
+#include <optional>
+#include <string>
+
+#include "kernels/conv/conv.h"
 #include "provider/cpu/ops/conv.h"
 #include "provider/cpu/ops/direct_conv.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -5,22 +9,87 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
+/// What is decided once per shapes.
+struct BoundConv {
+  ConvGeometry geometry;
+  std::optional<kernels::ConvShape> shape;  ///< set for the fp32 kernel: one or two spatial axes, not double
+  std::size_t workspace_bytes = 0, weights_bytes = 0;  ///< of the fp32 kernel, and of weights packed while running
+  int max_threads = 1;                                 ///< that the workspace is for
+};
+
+/// The geometry as the fp32 kernel takes it; rows of height 1 for one spatial axis.
+kernels::ConvShape kernel_shape(const ConvGeometry& g) {
+  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  const SpatialAxis x = g.axes.back(), y = g.axes.size() > 1 ? g.axes[0] : SpatialAxis{};
+  // Padding behind the input: what the last window needs.
+  const auto pad_end = [&](const SpatialAxis& a) {
+    return size(std::max<std::int64_t>(0, (a.out - 1) * a.stride + (a.kernel - 1) * a.dilation + 1 - a.in - a.pad));
+  };
+  kernels::ConvShape shape;
+  shape.batch = size(g.batch);
+  shape.groups = size(g.groups);
+  shape.in_channels = size(g.in_channels * g.groups);
+  shape.out_channels = size(g.out_channels * g.groups);
+  shape.in_height = size(y.in), shape.in_width = size(x.in);
+  shape.kernel_height = size(y.kernel), shape.kernel_width = size(x.kernel);
+  shape.stride_y = size(y.stride), shape.stride_x = size(x.stride);
+  shape.dilation_y = size(y.dilation), shape.dilation_x = size(x.dilation);
+  shape.pad_top = size(y.pad), shape.pad_left = size(x.pad);
+  shape.pad_bottom = pad_end(y), shape.pad_right = pad_end(x);
+  return shape;
+}
+
+/// Weights that are packed once: constants of float32 with one or two spatial axes.
+std::optional<PackRequest> pack_request(const NodeDesc& node, std::int64_t groups) {
+  const Tensor* weights = node.constant(1);
+  if (!weights || weights->type() != ElementType::kFloat32 || weights->num_elements() == 0) return std::nullopt;
+  const Shape& w = weights->shape();
+  if (w.rank() != 3 && w.rank() != 4) return std::nullopt;
+  kernels::ConvShape shape;
+  shape.groups = static_cast<std::size_t>(groups);
+  shape.out_channels = static_cast<std::size_t>(w[0]);
+  shape.in_channels = static_cast<std::size_t>(w[1] * groups);
+  shape.kernel_height = w.rank() == 4 ? static_cast<std::size_t>(w[2]) : 1;
+  shape.kernel_width = static_cast<std::size_t>(w[w.rank() - 1]);
+  const std::string packing = std::string(kernels::packed_conv_weights_format()) + "/groups=" + std::to_string(groups);
+  return PackRequest{1, packing, kernels::packed_conv_weights_size(shape) * sizeof(float), [shape](const TensorView& view, std::byte* packed) {
+                       kernels::pack_conv_weights(shape, view.data<float>(), reinterpret_cast<float*>(packed));
+                     }};
+}
+
 class ConvKernel final : public Kernel {
  public:
-  explicit ConvKernel(const NodeDesc& node) : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)) {}
+  explicit ConvKernel(const NodeDesc& node)
+      : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)), packed_(pack_request(node, groups_)) {}
+
+  std::vector<PackRequest> pack_requests() const override {
+    if (!packed_) return {};
+    return {*packed_};
+  }
 
   Binding bind(const BindContext& context) const override {
     const Shape &x = context.inputs[0]->shape, &w = context.inputs[1]->shape;
     const auto window = ops::WindowAttributes::parse(attributes_, x.rank() - 2);
-    return {WideIo::workspace_bytes(context),
-            std::make_shared<ConvGeometry>(ConvGeometry::make(window, x, context.outputs[0]->shape, kernel_of(w), groups_))};
+    auto bound = std::make_shared<BoundConv>();
+    bound->geometry = ConvGeometry::make(window, x, context.outputs[0]->shape, kernel_of(w), groups_);
+    if (context.inputs[0]->type != ElementType::kFloat64 && bound->geometry.axes.size() <= 2) {
+      bound->shape = kernel_shape(bound->geometry);
+      bound->max_threads = ThreadPool::global().threads();
+      bound->workspace_bytes = align_workspace(kernels::conv_workspace_size(*bound->shape, bound->max_threads) * sizeof(float));
+      if (!packed_) bound->weights_bytes = align_workspace(kernels::packed_conv_weights_size(*bound->shape) * sizeof(float));
+    }
+    return {bound->workspace_bytes + bound->weights_bytes + WideIo::workspace_bytes(context), std::move(bound)};
   }
 
   void run(RunContext& context) const override {
-    const auto& geometry = context.params<ConvGeometry>();
-    WideIo io(context, context.workspace());
+    const auto& bound = context.params<BoundConv>();
+    if (context.output(0).num_elements() == 0) return;
+    WideIo io(context, context.workspace() + bound.workspace_bytes + bound.weights_bytes);
     dispatch_wide(context.input(0).type, "Conv", [&]<typename T>() {
-      const DirectConv<T, T, T> conv{geometry, io.input<T>(0), io.input<T>(1)};
+      if constexpr (std::is_same_v<T, float>) {
+        if (bound.shape) return run_kernel(context, io, bound);
+      }
+      const DirectConv<T, T, T> conv{bound.geometry, io.input<T>(0), io.input<T>(1)};
       const T* bias = io.input<T>(2);
       T* y = io.output<T>(0);
       conv.run(context.parallel, [&](std::int64_t channel, std::int64_t offset, const T* sums, std::int64_t count) {
@@ -32,8 +101,26 @@ class ConvKernel final : public Kernel {
   }
 
  private:
+  void run_kernel(const RunContext& context, WideIo& io, const BoundConv& bound) const {
+    const float* x = io.input<float>(0);
+    const float* weights = nullptr;
+    if (packed_) {
+      weights = reinterpret_cast<const float*>(context.packed(0));
+    } else {
+      auto* memory = reinterpret_cast<float*>(context.workspace() + bound.workspace_bytes);
+      kernels::pack_conv_weights(*bound.shape, io.input<float>(1), memory, context.parallel);
+      weights = memory;
+    }
+    kernels::ConvEpilogue epilogue;
+    epilogue.bias = io.input<float>(2);
+    Parallel parallel = context.parallel;
+    parallel.max_threads = std::min(parallel.max_threads, bound.max_threads);
+    kernels::conv(*bound.shape, x, weights, io.output<float>(0), epilogue, reinterpret_cast<float*>(context.workspace()), parallel);
+  }
+
   graph::Attributes attributes_;
   std::int64_t groups_;
+  std::optional<PackRequest> packed_;
 };
 
 }  // namespace

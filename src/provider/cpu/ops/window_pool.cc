@@ -1,7 +1,9 @@
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
+#include "kernels/conv/pool.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/conv_geometry.h"
 #include "provider/cpu/ops/pool.h"
@@ -166,6 +168,23 @@ class MaxWithIndices {
   }
 };
 
+/// One or two spatial axes as the fp32 kernels take them; nothing for more.
+std::optional<kernels::PoolShape> kernel_shape(const ConvGeometry& g, const std::vector<std::int64_t>& pad_ends) {
+  if (g.axes.size() > 2) return std::nullopt;
+  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  const SpatialAxis x = g.axes.back(), y = g.axes.size() > 1 ? g.axes[0] : SpatialAxis{};
+  kernels::PoolShape shape;
+  shape.planes = size(g.batch * g.in_channels);
+  shape.in_height = size(y.in), shape.in_width = size(x.in);
+  shape.out_height = size(y.out), shape.out_width = size(x.out);
+  shape.kernel_height = size(y.kernel), shape.kernel_width = size(x.kernel);
+  shape.stride_y = size(y.stride), shape.stride_x = size(x.stride);
+  shape.dilation_y = size(y.dilation), shape.dilation_x = size(x.dilation);
+  shape.pad_top = size(y.pad), shape.pad_left = size(x.pad);
+  shape.pad_bottom = g.axes.size() > 1 ? size(pad_ends[0]) : 0, shape.pad_right = size(pad_ends.back());
+  return shape;
+}
+
 /// What the window pools share: attributes and geometry.
 class PoolKernel : public Kernel {
  public:
@@ -174,6 +193,7 @@ class PoolKernel : public Kernel {
   struct Params {
     ConvGeometry geometry;
     std::vector<std::int64_t> pad_ends;
+    std::optional<kernels::PoolShape> shape;  ///< for the fp32 kernels
   };
 
   Binding bind(const BindContext& context) const override {
@@ -189,6 +209,7 @@ class PoolKernel : public Kernel {
       // Padding reaches to the end of the last window.
       for (std::size_t i = 0; i < spatial; ++i) params->pad_ends[i] = params->geometry.axes[i].kernel * params->geometry.axes[i].dilation;
     }
+    params->shape = kernel_shape(params->geometry, params->pad_ends);
     return {WideIo::workspace_bytes(context), std::move(params)};
   }
 
@@ -212,7 +233,11 @@ class MaxPoolKernel final : public PoolKernel {
  private:
   template <typename T>
   void pool(const RunContext& context, const T* x, T* y) const {
-    const ConvGeometry& geometry = context.params<Params>().geometry;
+    const auto& params = context.params<Params>();
+    const ConvGeometry& geometry = params.geometry;
+    if constexpr (std::is_same_v<T, float>) {
+      if (params.shape && !context.wants_output(1)) return kernels::max_pool(*params.shape, x, y, context.parallel);
+    }
     if (!context.wants_output(1)) return pool_rows(geometry, x, y, MaxReduce<T>{}, context.parallel);
     MaxWithIndices<T>{geometry, x, y, context.output(1).mutable_data<std::int64_t>(), column_major_}.run(context.parallel);
   }
@@ -229,6 +254,9 @@ class AveragePoolKernel final : public PoolKernel {
     WideIo io(context, context.workspace());
     dispatch_wide(context.input(0).type, "AveragePool", [&]<typename T>() {
       const T* x = io.input<T>(0);
+      if constexpr (std::is_same_v<T, float>) {
+        if (params.shape) return kernels::average_pool(*params.shape, include_pad_, x, io.output<float>(0), context.parallel);
+      }
       pool_rows(params.geometry, x, io.output<T>(0), AverageReduce<T>{params.geometry, include_pad_, params.pad_ends}, context.parallel);
     });
     io.store();
