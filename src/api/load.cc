@@ -5,6 +5,7 @@
 
 #include "api/providers.h"
 #include "onnx/reader.h"
+#include "optimizer/fusion.h"
 #include "optimizer/pipeline.h"
 #include "provider/cpu/cpu_provider.h"
 #include "provider/evaluate.h"
@@ -22,6 +23,14 @@ std::optional<std::vector<Value>> evaluate_on_cpu(const graph::Node& node, std::
   }
 }
 
+/// Fusions that a provider takes, and the types after them.
+void fuse(LoadedModel& loaded, const runtime::PlacementOptions& placement) {
+  const auto accept = [&](const graph::NodeDesc& fused, std::span<const graph::NodeId> replaced, const graph::Graph& graph) {
+    return runtime::accepts_fusion(*loaded.model, *loaded.providers, placement, fused, replaced, graph);
+  };
+  if (optimizer::fuse(*loaded.model, loaded.options.disabled_passes, accept)) *loaded.constraints = ops::infer(*loaded.model);
+}
+
 LoadedModel finish(graph::Model read, const SessionOptions& options) {
   LoadedModel loaded;
   loaded.options = options;
@@ -30,6 +39,7 @@ LoadedModel finish(graph::Model read, const SessionOptions& options) {
     ChosenProviders chosen = choose_providers(options);
     loaded.providers = std::make_unique<runtime::ProviderList>(std::move(chosen.list));
     loaded.constraints = std::make_unique<std::vector<ops::Constraint>>(optimize(*loaded.model, options));
+    if (options.optimization_level >= OptimizationLevel::kExtended) fuse(loaded, chosen.placement);
     loaded.placement = runtime::place(*loaded.model, *loaded.providers, chosen.placement);
     loaded.placement.notes.insert(loaded.placement.notes.begin(), chosen.notes.begin(), chosen.notes.end());
     graph::verify(*loaded.model);

@@ -6,6 +6,7 @@
 #include "base/file_mapping.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_io.h"
+#include "optimizer/fusion.h"
 #include "optimizer/pipeline.h"
 #include "sardonyx/session.h"
 
@@ -50,6 +51,7 @@ void write_value_file(const std::filesystem::path& path, const Value& value) {
 std::vector<std::pair<std::string, std::string>> optimization_passes() {
   std::vector<std::pair<std::string, std::string>> passes;
   for (const optimizer::Pass& pass : optimizer::basic_passes()) passes.emplace_back(pass.name, pass.description);
+  for (const optimizer::Fusion& fusion : optimizer::fusions()) passes.emplace_back(fusion.name, fusion.description);
   return passes;
 }
 

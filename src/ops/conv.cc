@@ -1,5 +1,6 @@
 #include <string>
 
+#include "ops/families.h"
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
 #include "ops/window.h"
@@ -75,12 +76,6 @@ void infer_convolution(InferContext& context, const ConvInputs& in, ElementType 
   context.set_tensor(0, type, convolved(context, in));
 }
 
-void infer_conv(InferContext& context) {
-  const ElementType type = context.tensor(0).element;
-  context.require(is_floating_point(type), "the data of Conv must be of a floating-point type, found " + std::string(name(type)));
-  context.require(context.tensor(1).element == type, "data and weights must have one element type");
-  infer_convolution(context, {0, 1, 2}, type);
-}
 
 void infer_conv_integer(InferContext& context) { infer_convolution(context, {0, 1, kNoInput}, ElementType::kInt32); }
 
@@ -180,6 +175,13 @@ void infer_causal_conv_with_state(InferContext& context) {
 }
 
 }  // namespace
+
+void infer_conv(InferContext& context) {
+  const ElementType type = context.tensor(0).element;
+  context.require(is_floating_point(type), "the data of Conv must be of a floating-point type, found " + std::string(name(type)));
+  context.require(context.tensor(1).element == type, "data and weights must have one element type");
+  infer_convolution(context, {0, 1, 2}, type);
+}
 
 void add_conv_ops(OpTable& table) {
   table.push_back({"", "Conv", infer_conv, {}});

@@ -13,4 +13,7 @@ void add_einsum_op(OpTable& table);  // einsum.cc; part of linalg
 /// Output 0 becomes the product of two inputs by NumPy's matmul rules (linalg.cc).
 void set_mat_mul(InferContext& context, std::size_t a_input, std::size_t b_input, ElementType element);
 
+/// Conv's inference: x, weights, bias (conv.cc).
+void infer_conv(InferContext& context);
+
 }  // namespace sardonyx::ops

@@ -71,10 +71,21 @@ std::string node_place(const Node& node) {
   return "node '" + node.name + "' (" + (node.domain.empty() ? "" : node.domain + ".") + node.op_type + ")";
 }
 
+namespace {
+
+/// A constant's copy on a device is still that constant to whoever decides by its elements.
+const Tensor* constant_behind(const Model& model, const Graph& graph, ValueId value) {
+  const Node* producer = graph.producer(value);
+  if (producer && producer->domain == "ai.sardonyx" && producer->op_type == "Copy") value = producer->inputs[0];
+  return model.constant_of(graph, value);
+}
+
+}  // namespace
+
 DescribedNode::DescribedNode(const Model& model, const Graph& graph, const Node& node) {
   for (ValueId input : node.inputs) {
     inputs_.push_back(input == graph::kNoValue ? ValueType{} : graph.value(input).type);
-    constants_.push_back(model.constant_of(graph, input));
+    constants_.push_back(constant_behind(model, graph, input));
   }
   for (ValueId output : node.outputs) outputs_.push_back(output == graph::kNoValue ? ValueType{} : graph.value(output).type);
   desc_ = {node.domain, node.op_type, node.name, &node.attributes, inputs_, outputs_, constants_,

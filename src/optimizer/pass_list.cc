@@ -17,6 +17,7 @@ std::span<const Pass> basic_passes() {
       {"common-subexpressions", "computes equal nodes once", share_common_subexpressions},
       {"batch-norm-folding", "folds BatchNormalization into the weights of the convolution before it", fold_batch_norm},
       {"transpose-pushing", "moves Transposes past elementwise nodes, to where two of them cancel", push_transposes},
+      {"dequantized-gather", "gathers rows of an integer table before dequantising them, not the other way round", gather_before_dequantizing},
   };
   return kPasses;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "optimizer/fusion.h"
 
 namespace sardonyx::optimizer {
 namespace {
@@ -19,11 +20,13 @@ bool run_on_graph(PassContext& context, const Pass& pass, graph::Graph& graph) {
 }
 
 void check_names(const std::vector<std::string>& names) {
+  std::vector<std::string_view> all;
+  for (const Pass& pass : basic_passes()) all.push_back(pass.name);
+  for (const Fusion& fusion : fusions()) all.push_back(fusion.name);
   for (const std::string& name : names) {
-    const auto passes = basic_passes();
-    if (std::any_of(passes.begin(), passes.end(), [&](const Pass& pass) { return pass.name == name; })) continue;
+    if (std::find(all.begin(), all.end(), name) != all.end()) continue;
     std::string known;
-    for (const Pass& pass : passes) known += (known.empty() ? "" : ", ") + std::string(pass.name);
+    for (std::string_view one : all) known += (known.empty() ? "" : ", ") + std::string(one);
     fail(ErrorCode::kInvalidArgument, "there is no pass '{}' to switch off; there are: {}", name, known);
   }
 }

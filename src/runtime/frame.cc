@@ -70,7 +70,7 @@ Frame::Frame(const Plan& plan, std::vector<std::shared_ptr<Stream>> streams)
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
-    if (plan.value(id).space != Space::kConstant) continue;
+    if (plan.value(id).space != Space::kConstant || plan.value(id).root != id) continue;
     const Tensor& constant = plan.constant(id);
     slots_[i] = {constant.view(), constant, true};
   }

@@ -181,6 +181,18 @@ class Placer {
 
 }  // namespace
 
+bool accepts_fusion(const Model& model, const ProviderList& providers, const PlacementOptions& options, const graph::NodeDesc& fused,
+                    std::span<const graph::NodeId> replaced, const Graph& graph) {
+  for (std::size_t index : options.order) {
+    if (providers[index]->supports(fused).yes) return true;
+    const bool takes_singles = std::all_of(replaced.begin(), replaced.end(), [&](graph::NodeId id) {
+      return providers[index]->supports(ops::DescribedNode(model, graph, graph.node(id)).desc()).yes;
+    });
+    if (takes_singles) return false;
+  }
+  return false;
+}
+
 Placement place(Model& model, const ProviderList& providers, const PlacementOptions& options) {
   return Placer(model, providers, options).run();
 }

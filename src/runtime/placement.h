@@ -35,6 +35,11 @@ struct PlacementOptions {
   bool allow_fallback = false;     ///< the CPU may run what nobody in `order` takes
 };
 
+/// Whether a fused node may replace others, as optimizer::fuse asks: the providers are asked in the user's order, each first for
+/// the fusion and then for all of the single nodes, and the first that says yes to either decides.
+bool accepts_fusion(const graph::Model& model, const ProviderList& providers, const PlacementOptions& options,
+                    const graph::NodeDesc& fused, std::span<const graph::NodeId> replaced, const graph::Graph& graph);
+
 /// Gives every node of the model (bodies included) its provider and puts in the copies between devices. The model must be
 /// inferred. Throws kUnsupported listing every provider's reason for the first few nodes that nobody takes.
 Placement place(graph::Model& model, const ProviderList& providers, const PlacementOptions& options);

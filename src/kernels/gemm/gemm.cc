@@ -171,7 +171,7 @@ class GemmRun {
   void set_epilogue(GemmTile& tile) const {
     tile.scale = epilogue_.scale;
     tile.residual_stride = epilogue_.residual_stride;
-    tile.residual_last = epilogue_.residual_after_activation;
+    tile.residual_last = epilogue_.residual_after_activation && activation_ != nullptr;
     tile.activation = activation_;
     tile.alpha = epilogue_.alpha;
     tile.beta = epilogue_.beta;

@@ -128,6 +128,7 @@ const EpilogueCase kEpilogues[] = {
     {"bias, residual", true, false, true, false, false, 1.0f, Unary::kIdentity},
     {"bias, residual, relu", true, false, true, false, false, 1.0f, Unary::kRelu},
     {"bias, silu, residual", true, false, true, true, false, 1.0f, Unary::kSilu},
+    {"bias, no activation, residual last", true, false, true, true, false, 1.0f, Unary::kIdentity},
     {"residual in place", true, false, true, false, true, 1.0f, Unary::kIdentity},
     {"activation, residual in place", false, false, true, true, true, 1.0f, Unary::kTanh},
     {"all", true, true, true, false, false, 1.5f, Unary::kHardSwish},

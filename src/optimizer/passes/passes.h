@@ -15,5 +15,6 @@ bool share_common_subexpressions(PassContext& context, graph::Graph& graph);  //
 bool simplify_shape_arithmetic(PassContext& context, graph::Graph& graph);    // shape_arithmetic.cc
 bool fold_batch_norm(PassContext& context, graph::Graph& graph);              // batch_norm.cc
 bool push_transposes(PassContext& context, graph::Graph& graph);              // transpose_pushing.cc
+bool gather_before_dequantizing(PassContext& context, graph::Graph& graph);   // dequantized_gather.cc
 
 }  // namespace sardonyx::optimizer

@@ -26,4 +26,7 @@ void add_integer_mat_mul_kernels(KernelTable& table);  // ops/integer_mat_mul.cc
 void add_einsum_kernels(KernelTable& table);           // ops/einsum.cc
 void add_det_kernels(KernelTable& table);              // ops/det.cc
 
+// internal
+void add_fused_mat_mul_kernels(KernelTable& table);  // ops/fused_mat_mul.cc
+
 }  // namespace sardonyx::provider::cpu
