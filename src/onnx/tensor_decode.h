@@ -12,8 +12,8 @@
 namespace sardonyx::onnx {
 
 /// Turns serialized tensors into Tensors. Elements in raw_data or in an external file are not copied where the file's
-/// memory has an owner and aligns them; all others are. Nothing is allocated before the file is known to hold that many
-/// elements.
+/// memory has an owner and either aligns them or holds many (the Tensor is then no better aligned than the file made
+/// it); all others are. Nothing is allocated before the file is known to hold that many elements.
 class TensorDecoder {
  public:
   /// `owner` keeps the messages' bytes alive; null: they may go away, so elements are always copied.
