@@ -1,5 +1,8 @@
 #include "apps/server/http_server.h"
 
+#include <linux/filter.h>
+#include <sys/socket.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -62,6 +65,7 @@ struct HttpServer::Impl {
 
   bool draining = false, closing = false, gave_up = false;
   Clock::time_point linger_until, deadline;
+  std::chrono::milliseconds linger{0};
   std::function<void()> give_up;
 
   std::string make_id() { return fmt::format("{:016x}", random()); }
@@ -71,7 +75,8 @@ struct HttpServer::Impl {
   void wait_for_signal();
   void start_drain(std::chrono::milliseconds linger, std::chrono::milliseconds deadline, std::function<void()> give_up);
   void poll_drain();
-  void close_idle();
+  void close_idle(std::chrono::milliseconds wait);
+  void stop_handshakes();
   void accept_backlog();
 };
 
@@ -96,11 +101,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void turn_away() { reject(503, "the server has as many connections as it allows; try again later"); }
 
-  /// Closes a connection that is between two requests.
-  void close_if_idle() {
+  /// Closes a connection that has waited that long for a request.
+  void close_if_idle(std::chrono::milliseconds wait) {
     error_code error;
     const bool has_sent = stream_.socket().available(error) > 0;  // a request that has arrived is answered first
-    if (state_ == State::kIdle && !has_sent) close();
+    if (state_ == State::kIdle && !has_sent && Clock::now() - idle_since_ >= wait) close();
   }
 
  private:
@@ -108,6 +113,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void wait_for_request() {
     state_ = State::kIdle;
+    idle_since_ = Clock::now();
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
     parser_->body_limit(server_.limits.body_bytes);
@@ -219,7 +225,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (error) return close();
     if (!keep_alive_) return close_lingering();
     wait_for_request();
-    if (server_.closing) close_if_idle();
   }
 
   /// Says that nothing more comes, and reads what the client still sends for a while.
@@ -255,7 +260,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<http::response<http::string_body>> message_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   std::string peer_, id_;
-  Clock::time_point received_;
+  Clock::time_point received_, idle_since_;
   bool keep_alive_ = false, head_ = false;
 };
 
@@ -304,9 +309,10 @@ void HttpServer::Impl::wait_for_signal() {
   });
 }
 
-void HttpServer::Impl::start_drain(std::chrono::milliseconds linger, std::chrono::milliseconds limit, std::function<void()> last) {
+void HttpServer::Impl::start_drain(std::chrono::milliseconds wait, std::chrono::milliseconds limit, std::function<void()> last) {
   if (draining) return;
   draining = true;
+  linger = wait;
   const Clock::time_point now = Clock::now();
   linger_until = now + linger;
   deadline = now + limit;
@@ -324,8 +330,9 @@ void HttpServer::Impl::poll_drain() {
   if (!closing && (finished || now >= deadline)) {
     closing = true;
     accept_backlog();
-    close_idle();
   }
+  // Whoever has just connected or been answered may be about to send a request.
+  if (closing) close_idle(now >= deadline ? std::chrono::milliseconds(0) : linger);
   const bool over = now >= deadline + kLastAnswers;
   if (over || (closing && connections.empty())) {
     io.stop();
@@ -337,9 +344,18 @@ void HttpServer::Impl::poll_drain() {
   });
 }
 
+/// From now on the system drops packets that would make a new connection: clients try again, and find the port closed. Without
+/// this a handshake could be finished between the last accept and the close, and its connection would be reset.
+void HttpServer::Impl::stop_handshakes() {
+  sock_filter drop_all = BPF_STMT(BPF_RET | BPF_K, 0);
+  const sock_fprog program = {1, &drop_all};
+  setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
 /// Connections whose handshake the system has finished are clients' accepted ones: they get an answer too.
 void HttpServer::Impl::accept_backlog() {
   error_code error;
+  stop_handshakes();
   while (true) {
     tcp::socket socket = acceptor.accept(error);
     if (error) break;
@@ -348,9 +364,9 @@ void HttpServer::Impl::accept_backlog() {
   acceptor.close(error);
 }
 
-void HttpServer::Impl::close_idle() {
+void HttpServer::Impl::close_idle(std::chrono::milliseconds wait) {
   const std::vector<Connection*> all(connections.begin(), connections.end());
-  for (Connection* connection : all) connection->close_if_idle();
+  for (Connection* connection : all) connection->close_if_idle(wait);
 }
 
 HttpServer::HttpServer(const std::string& host, int port, HttpLimits limits, HttpCallbacks callbacks)

@@ -4,7 +4,7 @@ namespace sardonyx::server {
 
 const std::vector<Route>& routes() {
   static const std::vector<Route> table = {
-      {"POST", "/analyze", Endpoint::kAnalyze, {200, 400, 413, 422, 429, 500, 503, 504}},
+      {"POST", "/analyze", Endpoint::kAnalyze, {200, 400, 422, 429, 500, 503, 504}},
       {"GET", "/health", Endpoint::kHealth, {200, 503}},
       {"GET", "/metrics", Endpoint::kMetrics, {200}},
       {"GET", "/ping", Endpoint::kPing, {200}},
