@@ -77,6 +77,7 @@ class Serving {
     const Clock::time_point start = Clock::now();
     try {
       TextModel model = load_model(options_);
+      loaded_ = true;
       // On the I/O thread, so that stopping and becoming ready don't cross.
       http_.post([this, model = std::move(model), start]() mutable {
         service_.set_model(std::move(model));
@@ -86,9 +87,9 @@ class Serving {
       });
     } catch (...) {
       failure_ = std::current_exception();
+      loaded_ = true;
       http_.drain(std::chrono::milliseconds(0), std::chrono::milliseconds(1000), [] {});
     }
-    loaded_ = true;
   }
 
   void stop(int signal) {
