@@ -77,6 +77,9 @@ typename Element<T>::Value convert_element(W value, const CastOptions& options) 
     if constexpr (std::is_integral_v<W>) return Float8E8M0::from_double(numeric::widen(value), options.saturate, options.round_mode);
     else return Float8E8M0::from_double(value, options.saturate, options.round_mode);
   } else if constexpr (requires { Value::from_double(0.0, true); }) {
+    if constexpr (std::is_same_v<T, PackedFloat4E2M1> && std::is_floating_point_v<W>) {
+      if (value != value) return Value::from_bits(0x8);  // there is no NaN: ONNX's reference stores -0
+    }
     if constexpr (std::is_integral_v<W>) return Value::from_double(numeric::widen(value), options.saturate);
     else return Value::from_double(value, options.saturate);
   } else if constexpr (std::is_integral_v<Value>) {

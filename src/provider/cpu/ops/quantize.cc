@@ -24,6 +24,11 @@ void load_run(const TensorView* values, std::size_t offset, std::size_t step, st
   }
 }
 
+void check_zero_point(const TensorView* zero, const TensorView& scale) {
+  if (!zero || zero->num_elements() == scale.num_elements()) return;
+  fail(ErrorCode::kInvalidArgument, "scale and zero point must have one shape, found {} and {}", scale.shape.to_string(), zero->shape.to_string());
+}
+
 /// The bounds of an integer type that quantisation saturates to.
 struct Range {
   float low, high;
@@ -50,6 +55,7 @@ class QuantizeKernel final : public Kernel {
   void run(RunContext& context) const override {
     const TensorView &x = context.input(0), &scale = context.input(1), &y = context.output(0);
     const TensorView* zero = context.has_input(2) ? &context.input(2) : nullptr;
+    check_zero_point(zero, scale);
     const QuantLayout layout(x.shape, scale.shape, axis_, block_size_);
     const bool in_double = x.type == ElementType::kInt32 || precision_ == ElementType::kFloat64;
     layout.for_each_run(context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
@@ -117,6 +123,7 @@ class DequantizeKernel final : public Kernel {
   void run(RunContext& context) const override {
     const TensorView &x = context.input(0), &scale = context.input(1), &y = context.output(0);
     const TensorView* zero = context.has_input(2) ? &context.input(2) : nullptr;
+    check_zero_point(zero, scale);
     const QuantLayout layout(x.shape, scale.shape, axis_, block_size_);
     layout.for_each_run(context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
       alignas(64) float values[kMaxRun], scales[kMaxRun];
