@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "ops/op_list.h"
+#include "ops/signatures.h"
 
 namespace sardonyx::ops {
 
@@ -99,6 +100,7 @@ void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>*
     if (input != graph::kNoValue && graph.value(input).type.is_none()) return;  // behind an unknown operator: placement says so
   }
   const DescribedNode described(model, graph, node);
+  check_signature(described.desc(), node.outputs.size());
   InferContext context(described.desc(), node.outputs.size(), model.symbols, constraints,
                        [&](Graph& body, const std::vector<ValueType>& inputs) { return infer_body(model, body, inputs, constraints); });
   const std::size_t known_symbols = model.symbols.size();
