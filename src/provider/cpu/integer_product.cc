@@ -1,66 +1,48 @@
 #include "provider/cpu/integer_product.h"
 
-#include <algorithm>
+#include <fmt/core.h>
 
-#include "provider/cpu/ops/axis_view.h"
+#include "base/fail.h"
 
 namespace sardonyx::provider::cpu {
-namespace {
 
-constexpr std::size_t kColumns = 256;
-
-std::int32_t zero_at(const ByteMatrix& matrix, std::size_t i) {
-  if (!matrix.zero.data) return 0;
-  const std::size_t at = i * matrix.zero.step;
-  return matrix.is_signed ? static_cast<const std::int8_t*>(matrix.zero.data)[at] : static_cast<const std::uint8_t*>(matrix.zero.data)[at];
+PerLine per_line(const TensorView* values, std::size_t lines, std::size_t matrix, std::size_t matrices, const char* what) {
+  const std::size_t count = values ? static_cast<std::size_t>(values->num_elements()) : 1;
+  if (count == 1) return {};
+  if (count == lines) return {0, 1};
+  if (count == lines * matrices) return {matrix * lines, 1};
+  fail(ErrorCode::kInvalidArgument, "{} must hold 1 value or {} (one a row or column), found shape {}", what, lines, values->shape.to_string());
 }
 
-/// sums[j] += left * right[j]. Both factors fit 16 bits, which lets the compiler use 16-bit multiplies.
-template <typename B>
-void accumulate(std::int16_t left, const B* right, std::size_t count, std::uint32_t* sums) {
-  for (std::size_t j = 0; j < count; ++j) {
-    sums[j] += static_cast<std::uint32_t>(static_cast<std::int32_t>(left) * static_cast<std::int32_t>(static_cast<std::int16_t>(right[j])));
+kernels::IntegerParameter widen_zero_points(const TensorView* zero, PerLine line, std::size_t lines, std::int32_t* out) {
+  if (!zero) return {};
+  const std::size_t count = line.step == 0 ? 1 : lines;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* at = zero->bytes() + line.offset + i;
+    out[i] = zero->type == ElementType::kInt8 ? static_cast<std::int32_t>(*reinterpret_cast<const std::int8_t*>(at)) : static_cast<std::int32_t>(*at);
   }
+  return {out, line.step};
 }
 
-template <typename A, typename B>
-void product_block(const ByteMatrix& a, const ByteMatrix& b, std::size_t row, std::size_t first, std::size_t count, std::size_t n, std::size_t k,
-                   std::int32_t* c) {
-  std::uint32_t sums[kColumns] = {};
-  std::uint32_t total = 0;  // of the row of A, for B's zero points
-  const A* left = static_cast<const A*>(a.data) + row * k;
-  const B* right = static_cast<const B*>(b.data) + first;
-  const std::int32_t zero = zero_at(a, row);
-  for (std::size_t p = 0; p < k; ++p) {
-    const auto value = static_cast<std::int16_t>(left[p] - zero);
-    total += static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-    if (value != 0) accumulate(value, right + p * n, count, sums);
-  }
-  for (std::size_t j = 0; j < count; ++j) {
-    const auto correction = static_cast<std::uint32_t>(zero_at(b, first + j)) * total;
-    c[row * n + first + j] = static_cast<std::int32_t>(sums[j] - correction);
-  }
+std::optional<PackedIntegerRight> PackedIntegerRight::find(const graph::NodeDesc& node, std::size_t input) {
+  const Tensor* constant = node.constant(input);
+  if (!constant || (constant->type() != ElementType::kInt8 && constant->type() != ElementType::kUInt8)) return std::nullopt;
+  const Shape& shape = constant->shape();
+  const std::size_t rank = shape.rank();
+  if (rank == 0 || shape.num_elements() == 0 || (rank > 2 && shape.product(0, rank - 2) != 1)) return std::nullopt;
+  const auto k = static_cast<std::size_t>(rank == 1 ? shape[0] : shape[rank - 2]);
+  const auto n = static_cast<std::size_t>(rank == 1 ? 1 : shape[rank - 1]);
+  return PackedIntegerRight{input, k, n, constant->type() == ElementType::kInt8};
 }
 
-template <typename A, typename B>
-void product(const Parallel& parallel, std::size_t m, std::size_t n, std::size_t k, const ByteMatrix& a, const ByteMatrix& b, std::int32_t* c) {
-  const std::size_t blocks = (n + kColumns - 1) / kColumns;
-  parallel.parallel_for(m * blocks, chunk_of(k * std::min(n, kColumns)), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t u = begin; u < end; ++u) {
-      const std::size_t first = u % blocks * kColumns;
-      product_block<A, B>(a, b, u / blocks, first, std::min(kColumns, n - first), n, k, c);
-    }
-  });
-}
-
-}  // namespace
-
-void integer_product(const Parallel& parallel, std::size_t m, std::size_t n, std::size_t k, const ByteMatrix& a, const ByteMatrix& b,
-                     std::int32_t* c) {
-  if (a.is_signed && b.is_signed) return product<std::int8_t, std::int8_t>(parallel, m, n, k, a, b, c);
-  if (a.is_signed) return product<std::int8_t, std::uint8_t>(parallel, m, n, k, a, b, c);
-  if (b.is_signed) return product<std::uint8_t, std::int8_t>(parallel, m, n, k, a, b, c);
-  product<std::uint8_t, std::uint8_t>(parallel, m, n, k, a, b, c);
+PackRequest PackedIntegerRight::request() const {
+  const PackedIntegerRight self = *this;
+  return {.input = input,
+          .packing = fmt::format("{}:{}x{}{}", kernels::packed_integer_b_format(), k, n, is_signed ? "s" : "u"),
+          .bytes = kernels::packed_integer_b_size(k, n),
+          .pack = [self](const TensorView& constant, std::byte* packed) {
+            kernels::pack_integer_b(constant.data_ptr, self.is_signed, static_cast<std::ptrdiff_t>(self.n), 1, self.k, self.n, packed);
+          }};
 }
 
 }  // namespace sardonyx::provider::cpu

@@ -31,13 +31,19 @@ class QuantLayout {
 
   static constexpr std::size_t kMaxRun = 256;
 
-  /// Calls fn(begin, count, scale_offset, scale_step) for runs of at most kMaxRun elements that cover the tensor; element
-  /// begin + i has the scale scale_offset + i * scale_step (step 0 or 1). Runs of one thread begin at even bytes of any type.
+  /// Calls fn(begin, count, scale_offset, scale_step) for runs that cover the tensor; element begin + i has the scale
+  /// scale_offset + i * scale_step (step 0 or 1). No two threads write one byte of a packed type.
   template <typename Fn>
   void for_each_run(const Parallel& parallel, Fn&& fn) const {
     parallel.parallel_for(total_, kElementChunk, [&](std::size_t begin, std::size_t end) {
       while (begin < end) begin += run_at(begin, end, fn);
     });
+  }
+
+  /// Cuts a run into pieces of at most kMaxRun elements: fn(begin, count, scale_offset, scale_step).
+  template <typename Fn>
+  static void cut(std::size_t begin, std::size_t count, std::size_t offset, std::size_t step, Fn&& fn) {
+    for (std::size_t i = 0; i < count; i += kMaxRun) fn(begin + i, std::min(kMaxRun, count - i), offset + i * step, step);
   }
 
  private:
@@ -46,7 +52,7 @@ class QuantLayout {
   /// The run at `begin`; returns its length.
   template <typename Fn>
   std::size_t run_at(std::size_t begin, std::size_t end, Fn& fn) const {
-    std::size_t count = std::min(end - begin, kMaxRun);
+    std::size_t count = end - begin;
     if (mode_ == Mode::kTensor) {
       fn(begin, count, std::size_t{0}, std::size_t{0});
       return count;

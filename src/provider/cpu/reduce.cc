@@ -21,6 +21,14 @@ ReduceLayout::ReduceLayout(const Shape& shape, std::span<const bool> is_reduced)
   }
 }
 
+std::optional<ReduceLayout::Simple> ReduceLayout::simple() const {
+  if (reduced.rank > 1 || kept.rank > 2) return std::nullopt;
+  const std::int64_t n = reduced.rank == 1 ? reduced.dims[0] : 1;
+  if (rows) return kept.rank > 1 ? std::nullopt : std::optional(Simple{kept.total, n, 1});
+  const std::int64_t inner = kept.rank > 0 ? kept.dims[0] : 1;
+  return Simple{kept.rank > 1 ? kept.dims[1] : 1, n, inner};
+}
+
 std::span<const bool> reduce_flags(const Shape& shape, const TensorView* axes, bool noop_with_empty_axes, std::span<bool> flags) {
   const std::size_t rank = shape.rank();
   if (rank > flags.size()) fail(ErrorCode::kUnsupported, "reductions are limited to {} dimensions, found {}", flags.size(), rank);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "provider/cpu/dispatch.h"
@@ -48,6 +49,12 @@ class ReduceLayout {
 
   Group kept, reduced;
   bool rows = false;  ///< the innermost dimension is reduced
+
+  /// The tensor seen as [outer, n, inner] reduced over n, where it can be.
+  struct Simple {
+    std::int64_t outer = 1, n = 1, inner = 1;
+  };
+  std::optional<Simple> simple() const;
 };
 
 /// The flags for ReduceLayout from an operator's optional `axes` tensor (int64), as ONNX's Reduce operators define them.

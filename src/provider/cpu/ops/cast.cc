@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "kernels/quant/quant.h"
 #include "provider/cpu/convert.h"
 #include "provider/cpu/families.h"
 #include "provider/cpu/number_text.h"
@@ -38,8 +39,14 @@ bool convert_directly(const TensorView& x, const TensorView& y, std::size_t begi
   if (x.type == E::kInt64 && y.type == E::kInt32) return run.template operator()<std::int64_t, std::int32_t>();
   if (x.type == E::kInt32 && y.type == E::kInt64) return run.template operator()<std::int32_t, std::int64_t>();
   if (x.type == E::kBool && y.type == E::kInt64) return run.template operator()<bool, std::int64_t>();
-  if (x.type == E::kFloat16 && y.type == E::kFloat32) return run.template operator()<Half, float>();
-  if (x.type == E::kFloat32 && y.type == E::kFloat16) return run.template operator()<float, Half>();
+  const auto convert = [&]<typename S, typename D>() {
+    kernels::convert(x.data<S>() + begin, end - begin, y.mutable_data<D>() + begin);
+    return true;
+  };
+  if (x.type == E::kFloat16 && y.type == E::kFloat32) return convert.template operator()<Half, float>();
+  if (x.type == E::kFloat32 && y.type == E::kFloat16) return convert.template operator()<float, Half>();
+  if (x.type == E::kBFloat16 && y.type == E::kFloat32) return convert.template operator()<BFloat16, float>();
+  if (x.type == E::kFloat32 && y.type == E::kBFloat16) return convert.template operator()<float, BFloat16>();
   return false;
 }
 

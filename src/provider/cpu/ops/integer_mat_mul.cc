@@ -1,12 +1,13 @@
-#include <cmath>
-#include <limits>
+#include <algorithm>
 #include <memory>
-#include <string>
+#include <optional>
+#include <vector>
 
 #include "provider/cpu/convert.h"
 #include "provider/cpu/families.h"
 #include "provider/cpu/integer_product.h"
 #include "provider/cpu/matmul_plan.h"
+#include "provider/cpu/ops/saturate.h"
 #include "provider/cpu/ops/wide_io.h"
 #include "provider/cpu/plain_gemm.h"
 
@@ -15,45 +16,90 @@ namespace {
 
 bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUInt8; }
 
-/// A scale or zero point: one value, or one a row (of A) or column (of B), perhaps with dimensions of the stack before it.
-/// Returns where the values of matrix `i` of the stack begin, and the step from row to row.
-struct PerLine {
-  std::size_t offset = 0, step = 0;
-};
-PerLine per_line(const TensorView* values, std::size_t lines, std::size_t matrix, std::size_t matrices, const char* what) {
-  const std::size_t count = values ? static_cast<std::size_t>(values->num_elements()) : 1;
-  if (count == 1) return {};
-  if (count == lines) return {0, 1};
-  if (count == lines * matrices) return {matrix * lines, 1};
-  fail(ErrorCode::kInvalidArgument, "{} must hold 1 value or {} (one a row or column), found shape {}", what, lines, values->shape.to_string());
-}
-
 const TensorView* optional_input(const RunContext& context, std::size_t i) { return context.has_input(i) ? &context.input(i) : nullptr; }
 
-ByteMatrix byte_matrix(const TensorView& x, std::size_t offset, const TensorView* zero, PerLine line) {
-  ByteMatrix matrix{x.bytes() + offset, x.type == ElementType::kInt8, {}};
-  if (zero) matrix.zero = {zero->bytes() + line.offset, line.step};
-  return matrix;
-}
+/// Which inputs of an operator are the operands and their zero points.
+struct Operands {
+  std::size_t a, a_zero, b, b_zero;
+};
+
+/// What a product of bytes needs in the workspace, in this order, each part aligned.
+struct BoundProduct {
+  MatMulPlan plan;
+  std::size_t row_zeros = 0, column_zeros = 0, packed = 0, gemm = 0;  ///< bytes
+  std::size_t bytes() const { return row_zeros + column_zeros + packed + gemm; }
+};
+
+/// The part that MatMulInteger and QLinearMatMul share: byte matrices times byte matrices.
+class IntegerProduct {
+ public:
+  IntegerProduct(const NodeDesc& node, Operands operands) : operands_(operands), right_(PackedIntegerRight::find(node, operands.b)) {}
+
+  std::vector<PackRequest> pack_requests() const {
+    if (!right_) return {};
+    return {right_->request()};
+  }
+
+  void bind(const BindContext& shapes, BoundProduct& bound) const {
+    bound.plan = MatMulPlan::make(shapes.inputs[operands_.a]->shape, shapes.inputs[operands_.b]->shape);
+    const MatMulPlan& plan = bound.plan;
+    bound.row_zeros = align_workspace(plan.m * sizeof(std::int32_t));
+    bound.column_zeros = align_workspace(plan.n * sizeof(std::int32_t));
+    if (!right_) bound.packed = align_workspace(kernels::packed_integer_b_size(plan.k, plan.n));
+    bound.gemm = align_workspace(kernels::integer_gemm_workspace_size(plan.m, plan.n, plan.k));
+  }
+
+  /// Matrix `i` of the stack; the output has rows of plan.n elements.
+  void run(const RunContext& context, const BoundProduct& bound, std::size_t i, std::byte* memory, kernels::IntegerOutput output, void* out,
+           const kernels::IntegerEpilogue& epilogue) const {
+    const MatMulPlan& plan = bound.plan;
+    const TensorView &a = context.input(operands_.a), &b = context.input(operands_.b);
+    const TensorView *a_zero = optional_input(context, operands_.a_zero), *b_zero = optional_input(context, operands_.b_zero);
+    auto* rows = reinterpret_cast<std::int32_t*>(memory);
+    auto* columns = reinterpret_cast<std::int32_t*>(memory + bound.row_zeros);
+    std::byte* packed = memory + bound.row_zeros + bound.column_zeros;
+    const PerLine row_line = per_line(a_zero, plan.m, i, plan.batch, "a_zero_point");
+    const PerLine column_line = per_line(b_zero, plan.n, i, plan.batch, "b_zero_point");
+    const kernels::IntegerA left{.data = a.bytes() + plan.a_offsets[i],
+                                 .is_signed = a.type == ElementType::kInt8,
+                                 .row_stride = plan.k,
+                                 .zero_point = widen_zero_points(a_zero, row_line, plan.m, rows)};
+    const kernels::PackedIntegerB right =
+        right_ ? right_->view(context.packed(0))
+               : kernels::pack_integer_b(b.bytes() + plan.b_offsets[i], b.type == ElementType::kInt8, static_cast<std::ptrdiff_t>(plan.n), 1, plan.k,
+                                         plan.n, packed, context.parallel);
+    kernels::integer_gemm(plan.m, left, right, widen_zero_points(b_zero, column_line, plan.n, columns), output, out, plan.n, epilogue,
+                          packed + bound.packed, context.parallel);
+  }
+
+ private:
+  Operands operands_;
+  std::optional<PackedIntegerRight> right_;
+};
 
 class MatMulIntegerKernel final : public Kernel {
  public:
-  explicit MatMulIntegerKernel(const NodeDesc&) {}
+  explicit MatMulIntegerKernel(const NodeDesc& node) : product_(node, {0, 2, 1, 3}) {}
+  std::vector<PackRequest> pack_requests() const override { return product_.pack_requests(); }
+
   Binding bind(const BindContext& shapes) const override {
-    return {0, std::make_shared<MatMulPlan>(MatMulPlan::make(shapes.inputs[0]->shape, shapes.inputs[1]->shape))};
+    auto bound = std::make_shared<BoundProduct>();
+    product_.bind(shapes, *bound);
+    const std::size_t bytes = bound->bytes();
+    return {bytes, std::move(bound)};
   }
+
   void run(RunContext& context) const override {
     if (context.output(0).num_elements() == 0) return;
-    const auto& plan = context.params<MatMulPlan>();
+    const auto& bound = context.params<BoundProduct>();
     std::int32_t* out = context.output(0).mutable_data<std::int32_t>();
-    const TensorView *a_zero = optional_input(context, 2), *b_zero = optional_input(context, 3);
-    for (std::size_t i = 0; i < plan.batch; ++i) {
-      const PerLine rows = per_line(a_zero, plan.m, i, plan.batch, "a_zero_point");
-      const PerLine columns = per_line(b_zero, plan.n, i, plan.batch, "b_zero_point");
-      integer_product(context.parallel, plan.m, plan.n, plan.k, byte_matrix(context.input(0), plan.a_offsets[i], a_zero, rows),
-                      byte_matrix(context.input(1), plan.b_offsets[i], b_zero, columns), out + plan.c_offset(i));
+    for (std::size_t i = 0; i < bound.plan.batch; ++i) {
+      product_.run(context, bound, i, context.workspace(), kernels::IntegerOutput::kInt32, out + bound.plan.c_offset(i), {});
     }
   }
+
+ private:
+  IntegerProduct product_;
 };
 
 Support supports_mat_mul_integer(const NodeDesc& node) {
@@ -63,61 +109,59 @@ Support supports_mat_mul_integer(const NodeDesc& node) {
   return Support::accept();
 }
 
+struct BoundQLinear {
+  BoundProduct product;
+  std::size_t sums = 0, left = 0, right = 0;  ///< bytes
+};
+
 /// Inputs a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Bytes are multiplied as integers,
 /// float8 values as floats.
 class QLinearMatMulKernel final : public Kernel {
  public:
-  explicit QLinearMatMulKernel(const NodeDesc&) {}
+  explicit QLinearMatMulKernel(const NodeDesc& node) : product_(node, {0, 2, 3, 5}), integers_(is_byte(node.input_type(0)) && is_byte(node.input_type(3))) {}
+  std::vector<PackRequest> pack_requests() const override { return integers_ ? product_.pack_requests() : std::vector<PackRequest>{}; }
 
   Binding bind(const BindContext& shapes) const override {
-    auto plan = std::make_shared<MatMulPlan>(MatMulPlan::make(shapes.inputs[0]->shape, shapes.inputs[3]->shape));
-    std::size_t bytes = align_workspace(plan->m * plan->n * sizeof(std::int32_t));
-    if (!is_byte(shapes.inputs[0]->type) || !is_byte(shapes.inputs[3]->type)) {
-      bytes += align_workspace(plan->m * plan->k * sizeof(float)) + plan->k * plan->n * sizeof(float);
+    auto bound = std::make_shared<BoundQLinear>();
+    product_.bind(shapes, bound->product);
+    const MatMulPlan& plan = bound->product.plan;
+    bound->sums = align_workspace(plan.m * plan.n * sizeof(std::int32_t));
+    if (!integers_) {
+      bound->left = align_workspace(plan.m * plan.k * sizeof(float));
+      bound->right = align_workspace(plan.k * plan.n * sizeof(float));
     }
-    return {bytes, std::move(plan)};
+    const std::size_t bytes = bound->sums + bound->left + bound->right + bound->product.bytes();
+    return {bytes, std::move(bound)};
   }
 
   void run(RunContext& context) const override {
     if (context.output(0).num_elements() == 0) return;
-    const auto& plan = context.params<MatMulPlan>();
-    const bool integers = is_byte(context.input(0).type) && is_byte(context.input(3).type);
-    for (std::size_t i = 0; i < plan.batch; ++i) {
-      if (integers) {
+    const auto& bound = context.params<BoundQLinear>();
+    for (std::size_t i = 0; i < bound.product.plan.batch; ++i) {
+      if (integers_) {
         auto* sums = reinterpret_cast<std::int32_t*>(context.workspace());
-        const PerLine rows = per_line(&context.input(2), plan.m, i, plan.batch, "a_zero_point");
-        const PerLine columns = per_line(&context.input(5), plan.n, i, plan.batch, "b_zero_point");
-        integer_product(context.parallel, plan.m, plan.n, plan.k, byte_matrix(context.input(0), plan.a_offsets[i], &context.input(2), rows),
-                        byte_matrix(context.input(3), plan.b_offsets[i], &context.input(5), columns), sums);
-        requantize(context, plan, i, sums);
+        product_.run(context, bound.product, i, context.workspace() + bound.sums, kernels::IntegerOutput::kInt32, sums, {});
+        requantize(context, bound.product.plan, i, sums);
       } else {
-        requantize(context, plan, i, float_product(context, plan, i));
+        requantize(context, bound.product.plan, i, float_product(context, bound, i));
       }
     }
   }
 
  private:
-  static const float* float_product(const RunContext& context, const MatMulPlan& plan, std::size_t i) {
+  static const float* float_product(const RunContext& context, const BoundQLinear& bound, std::size_t i) {
+    const MatMulPlan& plan = bound.product.plan;
     auto* sums = reinterpret_cast<float*>(context.workspace());
-    auto* a = sums + align_workspace(plan.m * plan.n * sizeof(float)) / sizeof(float);
-    auto* b = a + align_workspace(plan.m * plan.k * sizeof(float)) / sizeof(float);
-    load_centred(context.input(0), plan.a_offsets[i], context.input(2), per_line(&context.input(2), plan.m, i, plan.batch, "a_zero_point"), plan.k,
-                 plan.m * plan.k, a, true);
-    load_centred(context.input(3), plan.b_offsets[i], context.input(5), per_line(&context.input(5), plan.n, i, plan.batch, "b_zero_point"), plan.n,
-                 plan.k * plan.n, b, false);
+    auto* a = reinterpret_cast<float*>(context.workspace() + bound.sums);
+    auto* b = reinterpret_cast<float*>(context.workspace() + bound.sums + bound.left);
+    const TensorView &a_zero = context.input(2), &b_zero = context.input(5);
+    const PerLine rows = per_line(&a_zero, plan.m, i, plan.batch, "a_zero_point"), columns = per_line(&b_zero, plan.n, i, plan.batch, "b_zero_point");
+    load_elements(context.input(0), plan.a_offsets[i], plan.m * plan.k, a);
+    load_elements(context.input(3), plan.b_offsets[i], plan.k * plan.n, b);
+    for (std::size_t j = 0; j < plan.m * plan.k; ++j) a[j] -= at(a_zero, rows, j / plan.k);
+    for (std::size_t j = 0; j < plan.k * plan.n; ++j) b[j] -= at(b_zero, columns, j % plan.n);
     plain_gemm<float>(context.parallel, plan.m, plan.n, plan.k, {a, plan.k, 1}, {b, plan.n, 1}, sums);
     return sums;
-  }
-
-  /// Values minus their zero points: by row of `width` elements, or by column.
-  static void load_centred(const TensorView& x, std::size_t offset, const TensorView& zero, PerLine line, std::size_t width, std::size_t count,
-                           float* out, bool by_row) {
-    load_elements(x, offset, count, out);
-    for (std::size_t i = 0; i < count; ++i) {
-      float value = 0;
-      load_elements(zero, line.offset + line.step * (by_row ? i / width : i % width), 1, &value);
-      out[i] -= value;
-    }
   }
 
   /// y = saturate(round(sum * (a_scale * b_scale / y_scale)) + y_zero_point).
@@ -125,36 +169,44 @@ class QLinearMatMulKernel final : public Kernel {
   static void requantize(const RunContext& context, const MatMulPlan& plan, std::size_t i, const Sum* sums) {
     const TensorView &y = context.output(0), &a_scale = context.input(1), &b_scale = context.input(4), &y_scale = context.input(6);
     const PerLine a = per_line(&a_scale, plan.m, i, plan.batch, "a_scale"), b = per_line(&b_scale, plan.n, i, plan.batch, "b_scale");
-    const PerLine out = per_line(&y_scale, plan.m, i, plan.batch, "y_scale");
+    const PerLine over = per_line(&y_scale, plan.m, i, plan.batch, "y_scale");
     const PerLine zero = per_line(&context.input(7), plan.m, i, plan.batch, "y_zero_point");
     dispatch(Types<std::int8_t, std::uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>{}, y.type, "QLinearMatMul", [&]<typename T>() {
       T* to = y.mutable_data<T>() + plan.c_offset(i);
-      for (std::size_t row = 0; row < plan.m; ++row) {
-        const float left = at(a_scale, a, row), over = at(y_scale, out, row), shift = at(context.input(7), zero, row);
-        for (std::size_t j = 0; j < plan.n; ++j) {
-          const float factor = left * at(b_scale, b, j) / over;
-          to[row * plan.n + j] = quantized<T>(static_cast<float>(sums[row * plan.n + j]) * factor, shift);
+      context.parallel.parallel_for(plan.m, chunk_of(plan.n), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+          const float left = at(a_scale, a, row), divisor = at(y_scale, over, row), shift = at(context.input(7), zero, row);
+          float factor = left * at(b_scale, b, 0) / divisor;
+          for (std::size_t j = 0; j < plan.n; ++j) {
+            if (b.step != 0) factor = left * at(b_scale, b, j) / divisor;
+            to[row * plan.n + j] = quantized<T>(static_cast<float>(sums[row * plan.n + j]) * factor, shift);
+          }
         }
-      }
+      });
     });
   }
 
   static float at(const TensorView& values, PerLine line, std::size_t i) {
+    const std::size_t index = line.offset + line.step * i;
+    if (values.type == ElementType::kFloat32) return values.data<float>()[index];
     float value = 0;
-    load_elements(values, line.offset + line.step * i, 1, &value);
+    load_elements(values, index, 1, &value);
     return value;
   }
 
   template <typename T>
   static T quantized(float value, float shift) {
     if constexpr (std::is_integral_v<T>) {
-      const float rounded = std::nearbyint(value) + shift;
-      if (!(rounded > static_cast<float>(std::numeric_limits<T>::min()))) return std::numeric_limits<T>::min();
-      return rounded < static_cast<float>(std::numeric_limits<T>::max()) ? static_cast<T>(rounded) : std::numeric_limits<T>::max();
+      // Far beyond every byte, so that rounding by addition stays exact.
+      const float clamped = value > -4096.0f ? (value < 4096.0f ? value : 4096.0f) : -4096.0f;
+      return saturate_round<T>((clamped + 0x1.8p23f) - 0x1.8p23f + shift);
     } else {
       return T::from_float(value + shift, true);
     }
   }
+
+  IntegerProduct product_;
+  bool integers_;
 };
 
 Support supports_qlinear_mat_mul(const NodeDesc& node) {

@@ -1,10 +1,9 @@
-#include "provider/cpu/quant_layout.h"
+#include <algorithm>
 
-#include <cmath>
-#include <limits>
-
+#include "kernels/quant/quant.h"
 #include "provider/cpu/convert.h"
 #include "provider/cpu/families.h"
+#include "provider/cpu/quant_layout.h"
 
 namespace sardonyx::provider::cpu {
 namespace {
@@ -57,23 +56,45 @@ class QuantizeKernel final : public Kernel {
     const TensorView* zero = context.has_input(2) ? &context.input(2) : nullptr;
     check_zero_point(zero, scale);
     const QuantLayout layout(x.shape, scale.shape, axis_, block_size_);
-    const bool in_double = x.type == ElementType::kInt32 || precision_ == ElementType::kFloat64;
+    const bool fast = x.type == ElementType::kFloat32 && precision_ == ElementType::kFloat32 && bit_width(y.type) == 8 && is_integer(y.type);
     layout.for_each_run(context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
-      alignas(64) float quotients[kMaxRun], zeros[kMaxRun];
-      if (in_double) divide<double>(x, scale, begin, count, offset, step, quotients);
-      else divide<float>(x, scale, begin, count, offset, step, quotients);
-      load_run(zero, offset, step, count, zeros);
-      if (is_integer(y.type)) {
-        round_and_saturate(quotients, zeros, count, range_of(y.type));
-        store_integers(quotients, y, begin, count);
-      } else {
-        for (std::size_t i = 0; i < count; ++i) quotients[i] += zeros[i];
-        store_elements(quotients, y, begin, count, {.saturate = saturate_});
-      }
+      if (fast && step == 0) return quantize_run(x, scale, zero, y, begin, count, offset);
+      QuantLayout::cut(begin, count, offset, step, [&](std::size_t from, std::size_t n, std::size_t at, std::size_t by) {
+        quantize_piece(x, scale, zero, y, from, n, at, by);
+      });
     });
   }
 
  private:
+  /// float32 to bytes by one scale.
+  static void quantize_run(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
+                           std::size_t count, std::size_t offset) {
+    float factor = 0;
+    std::int64_t shift = 0;
+    load_elements(scale, offset, 1, &factor);
+    if (zero) load_elements(*zero, offset, 1, &shift);
+    const auto zero_point = static_cast<std::int32_t>(shift);
+    const float* in = x.data<float>() + begin;
+    if (y.type == ElementType::kUInt8) kernels::quantize(in, count, factor, zero_point, y.mutable_data<std::uint8_t>() + begin);
+    else kernels::quantize(in, count, factor, zero_point, y.mutable_data<std::int8_t>() + begin);
+  }
+
+  void quantize_piece(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
+                      std::size_t count, std::size_t offset, std::size_t step) const {
+    alignas(64) float quotients[kMaxRun], zeros[kMaxRun];
+    const bool in_double = x.type == ElementType::kInt32 || precision_ == ElementType::kFloat64;
+    if (in_double) divide<double>(x, scale, begin, count, offset, step, quotients);
+    else divide<float>(x, scale, begin, count, offset, step, quotients);
+    load_run(zero, offset, step, count, zeros);
+    if (is_integer(y.type)) {
+      round_and_saturate(quotients, zeros, count, range_of(y.type));
+      store_integers(quotients, y, begin, count);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) quotients[i] += zeros[i];
+      store_elements(quotients, y, begin, count, {.saturate = saturate_});
+    }
+  }
+
   /// x / scale, rounded to the precision asked for.
   template <typename W>
   void divide(const TensorView& x, const TensorView& scale, std::size_t begin, std::size_t count, std::size_t offset, std::size_t step,
@@ -126,20 +147,40 @@ class DequantizeKernel final : public Kernel {
     check_zero_point(zero, scale);
     const QuantLayout layout(x.shape, scale.shape, axis_, block_size_);
     layout.for_each_run(context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
-      alignas(64) float values[kMaxRun], scales[kMaxRun];
-      load_run(&scale, offset, step, count, scales);
-      load_centred(x, zero, begin, count, offset, step, values);
-      if (y.type == ElementType::kFloat32) {
-        float* out = y.mutable_data<float>() + begin;
-        for (std::size_t i = 0; i < count; ++i) out[i] = values[i] * scales[i];
-      } else {
-        for (std::size_t i = 0; i < count; ++i) values[i] *= scales[i];
-        store_elements(values, y, begin, count);
-      }
+      if (step == 0 && y.type == ElementType::kFloat32 && dequantize_run(x, scale, zero, y, begin, count, offset)) return;
+      QuantLayout::cut(begin, count, offset, step, [&](std::size_t from, std::size_t n, std::size_t at, std::size_t by) {
+        dequantize_piece(x, scale, zero, y, from, n, at, by);
+      });
     });
   }
 
  private:
+  /// int8, uint8 or int32 to float32 by one scale; false for other types.
+  static bool dequantize_run(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
+                             std::size_t count, std::size_t offset) {
+    if (!type_in(x.type, {ElementType::kInt8, ElementType::kUInt8}) && (x.type != ElementType::kInt32 || zero)) return false;
+    float factor = 0;
+    std::int64_t shift = 0;
+    load_elements(scale, offset, 1, &factor);
+    if (zero) load_elements(*zero, offset, 1, &shift);
+    const auto zero_point = static_cast<std::int32_t>(shift);
+    float* out = y.mutable_data<float>() + begin;
+    if (x.type == ElementType::kInt8) kernels::dequantize(x.data<std::int8_t>() + begin, count, factor, zero_point, out);
+    else if (x.type == ElementType::kUInt8) kernels::dequantize(x.data<std::uint8_t>() + begin, count, factor, zero_point, out);
+    else kernels::dequantize(x.data<std::int32_t>() + begin, count, factor, zero_point, out);
+    return true;
+  }
+
+  static void dequantize_piece(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
+                               std::size_t count, std::size_t offset, std::size_t step) {
+    alignas(64) float values[kMaxRun], scales[kMaxRun];
+    load_run(&scale, offset, step, count, scales);
+    load_centred(x, zero, begin, count, offset, step, values);
+    for (std::size_t i = 0; i < count; ++i) values[i] *= scales[i];
+    if (y.type == ElementType::kFloat32) std::copy_n(values, count, y.mutable_data<float>() + begin);
+    else store_elements(values, y, begin, count);
+  }
+
   /// x - zero, rounded once to float.
   static void load_centred(const TensorView& x, const TensorView* zero, std::size_t begin, std::size_t count, std::size_t offset, std::size_t step,
                            float* out) {
@@ -166,55 +207,13 @@ class DynamicQuantizeKernel final : public Kernel {
   explicit DynamicQuantizeKernel(const NodeDesc&) {}
   void run(RunContext& context) const override {
     const TensorView& x = context.input(0);
-    const Extent extent = extent_of(context.parallel, x);
-    const float scale = (extent.high == extent.low ? 1.0f : extent.high - extent.low) / 255.0f;
-    const float ideal = 0.0f - extent.low / scale;
-    const float zero = round_small(ideal < 0 ? 0.0f : (ideal > 255 ? 255.0f : ideal));
-    if (context.wants_output(1)) *context.output(1).mutable_data<float>() = scale;
-    if (context.wants_output(2)) *context.output(2).mutable_data<std::uint8_t>() = static_cast<std::uint8_t>(zero);
-    if (!context.wants_output(0)) return;
-    const float* in = x.data<float>();
-    std::uint8_t* out = context.output(0).mutable_data<std::uint8_t>();
-    const float low = -zero, high = 255.0f - zero;
-    context.parallel.parallel_for(static_cast<std::size_t>(x.num_elements()), kElementChunk, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const float q = in[i] / scale;
-        const float raised = q > low ? q : low;
-        out[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(round_small(raised < high ? raised : high) + zero));
-      }
-    });
-  }
-
- private:
-  struct Extent {
-    float low = 0, high = 0;  ///< always includes zero
-  };
-
-  static Extent extent_of(const Parallel& parallel, const TensorView& x) {
-    constexpr std::size_t kParts = 64;
-    const auto n = static_cast<std::size_t>(x.num_elements());
-    const float* in = x.data<float>();
-    const std::size_t chunk = std::max(kElementChunk, (n + kParts - 1) / kParts);
-    Extent parts[kParts];
-    parallel.parallel_for(n, chunk, [&](std::size_t begin, std::size_t end) {
-      constexpr std::size_t kLanes = 16;
-      float low[kLanes] = {}, high[kLanes] = {};
-      std::size_t i = begin;
-      for (; i + kLanes <= end; i += kLanes) {
-        for (std::size_t l = 0; l < kLanes; ++l) {
-          low[l] = in[i + l] < low[l] ? in[i + l] : low[l];
-          high[l] = in[i + l] > high[l] ? in[i + l] : high[l];
-        }
-      }
-      for (; i < end; ++i) {
-        low[0] = in[i] < low[0] ? in[i] : low[0];
-        high[0] = in[i] > high[0] ? in[i] : high[0];
-      }
-      parts[begin / chunk] = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
-    });
-    Extent all;
-    for (const Extent& part : parts) all = {std::min(all.low, part.low), std::max(all.high, part.high)};
-    return all;
+    const auto count = static_cast<std::size_t>(x.num_elements());
+    const kernels::QuantizationParameters found =
+        context.wants_output(0)
+            ? kernels::dynamic_quantize(x.data<float>(), count, context.output(0).mutable_data<std::uint8_t>(), context.parallel)
+            : kernels::uint8_parameters(kernels::min_max_with_zero(x.data<float>(), count, context.parallel));
+    if (context.wants_output(1)) *context.output(1).mutable_data<float>() = found.scale;
+    if (context.wants_output(2)) *context.output(2).mutable_data<std::uint8_t>() = static_cast<std::uint8_t>(found.zero_point);
   }
 };
 

@@ -4,10 +4,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/reduce/reduce.h"
 #include "provider/cpu/families.h"
 
 namespace sardonyx::provider::cpu {
 namespace {
+
+using kernels::Reduction;
 
 /// What a reduction computes in: float for 16-bit floats; integers wrap in their unsigned type.
 template <typename T>
@@ -134,17 +137,30 @@ class ReduceKernelBase : public Kernel {
     return ReduceLayout(x.shape, reduce_flags(x.shape, context.has_input(1) ? &context.input(1) : nullptr, noop_, flags));
   }
 
+  /// Reduces float tensors of a simple layout in the kernels layer; false where it is not for them.
+  static bool reduce_floats(const RunContext& context, const ReduceLayout& layout, Reduction reduction) {
+    const TensorView& x = context.input(0);
+    if (x.type != ElementType::kFloat32) return false;
+    const auto simple = layout.simple();
+    if (!simple) return false;
+    kernels::reduce(reduction, x.data<float>(), static_cast<std::size_t>(simple->outer), static_cast<std::size_t>(simple->n),
+                    static_cast<std::size_t>(simple->inner), context.output(0).mutable_data<float>(), context.parallel);
+    return true;
+  }
+
  private:
   bool noop_;
 };
 
-template <template <typename> typename Reducer, typename Finisher, typename List>
+/// `kFloat`: the same reduction in the kernels layer.
+template <template <typename> typename Reducer, typename Finisher, typename List, Reduction kFloat>
 class ReduceKernel final : public ReduceKernelBase {
  public:
   using ReduceKernelBase::ReduceKernelBase;
   void run(RunContext& context) const override {
     const ReduceLayout walk = layout(context);
     const TensorView& x = context.input(0);
+    if (reduce_floats(context, walk, kFloat)) return;
     dispatch(List{}, x.type, "this reduction", [&]<typename T>() {
       using R = Reducer<T>;
       const std::int64_t count = walk.reduced.total;
@@ -178,6 +194,7 @@ class LogSumExpKernel final : public ReduceKernelBase {
   void run(RunContext& context) const override {
     const ReduceLayout walk = layout(context);
     const TensorView& x = context.input(0);
+    if (reduce_floats(context, walk, Reduction::kLogSumExp)) return;
     dispatch(SumElementTypes{}, x.type, "ReduceLogSumExp", [&]<typename T>() {
       using R = ExpReducer<T>;
       using Compute = typename R::Compute;
@@ -197,23 +214,23 @@ Support supports_in(const NodeDesc& node) {
   return is_one_of(List{}, node.input_type(0)) ? Support::accept() : decline_type(node, 0);
 }
 
-template <template <typename> typename Reducer, typename Finisher>
+template <template <typename> typename Reducer, typename Finisher, Reduction kFloat>
 KernelEntry sum_entry(std::string_view name) {
-  return {"", name, supports_in<SumElementTypes>, make<ReduceKernel<Reducer, Finisher, SumElementTypes>>};
+  return {"", name, supports_in<SumElementTypes>, make<ReduceKernel<Reducer, Finisher, SumElementTypes, kFloat>>};
 }
 
 }  // namespace
 
 void add_reduce_kernels(KernelTable& table) {
-  table.push_back({"", "ReduceMax", supports_in<OrderElementTypes>, make<ReduceKernel<MaxReducer, AsIs, OrderElementTypes>>});
-  table.push_back({"", "ReduceMin", supports_in<OrderElementTypes>, make<ReduceKernel<MinReducer, AsIs, OrderElementTypes>>});
-  table.push_back(sum_entry<SumReducer, AsIs>("ReduceSum"));
-  table.push_back(sum_entry<SumReducer, DivideByCount>("ReduceMean"));
-  table.push_back(sum_entry<ProdReducer, AsIs>("ReduceProd"));
-  table.push_back(sum_entry<AbsReducer, AsIs>("ReduceL1"));
-  table.push_back(sum_entry<SquareReducer, SquareRoot>("ReduceL2"));
-  table.push_back(sum_entry<SumReducer, Logarithm>("ReduceLogSum"));
-  table.push_back(sum_entry<SquareReducer, AsIs>("ReduceSumSquare"));
+  table.push_back({"", "ReduceMax", supports_in<OrderElementTypes>, make<ReduceKernel<MaxReducer, AsIs, OrderElementTypes, Reduction::kMax>>});
+  table.push_back({"", "ReduceMin", supports_in<OrderElementTypes>, make<ReduceKernel<MinReducer, AsIs, OrderElementTypes, Reduction::kMin>>});
+  table.push_back(sum_entry<SumReducer, AsIs, Reduction::kSum>("ReduceSum"));
+  table.push_back(sum_entry<SumReducer, DivideByCount, Reduction::kMean>("ReduceMean"));
+  table.push_back(sum_entry<ProdReducer, AsIs, Reduction::kProd>("ReduceProd"));
+  table.push_back(sum_entry<AbsReducer, AsIs, Reduction::kL1>("ReduceL1"));
+  table.push_back(sum_entry<SquareReducer, SquareRoot, Reduction::kL2>("ReduceL2"));
+  table.push_back(sum_entry<SumReducer, Logarithm, Reduction::kLogSum>("ReduceLogSum"));
+  table.push_back(sum_entry<SquareReducer, AsIs, Reduction::kSumSquare>("ReduceSumSquare"));
   table.push_back({"", "ReduceLogSumExp", supports_in<SumElementTypes>, make<LogSumExpKernel>});
   add_arg_reduce_kernels(table);
   add_cumulative_kernels(table);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/math/elementwise.h"
+#include "kernels/quant/quant.h"
 #include "provider/cpu/dispatch.h"
 #include "provider/cpu/families.h"
 
@@ -153,9 +154,9 @@ class UnaryKernel final : public Kernel {
     alignas(64) float block[kBlock];
     for (std::size_t begin = 0; begin < n; begin += kBlock) {
       const std::size_t count = std::min(kBlock, n - begin);
-      for (std::size_t i = 0; i < count; ++i) block[i] = static_cast<float>(x[begin + i]);
+      kernels::convert(x + begin, count, block);
       run_float(block, block, count);
-      for (std::size_t i = 0; i < count; ++i) y[begin + i] = T(block[i]);
+      kernels::convert(block, count, y + begin);
     }
   }
 
