@@ -7,6 +7,7 @@
 #include "onnx/reader.h"
 #include "optimizer/fusion.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrite.h"
 #include "provider/cpu/cpu_provider.h"
 #include "provider/evaluate.h"
 
@@ -23,14 +24,6 @@ std::optional<std::vector<Value>> evaluate_on_cpu(const graph::Node& node, std::
   }
 }
 
-/// Fusions that a provider takes, and the types after them.
-void fuse(LoadedModel& loaded, const runtime::PlacementOptions& placement) {
-  const auto accept = [&](const graph::NodeDesc& fused, std::span<const graph::NodeId> replaced, const graph::Graph& graph) {
-    return runtime::accepts_fusion(*loaded.model, *loaded.providers, placement, fused, replaced, graph);
-  };
-  if (optimizer::fuse(*loaded.model, loaded.options.disabled_passes, accept)) *loaded.constraints = ops::infer(*loaded.model);
-}
-
 LoadedModel finish(graph::Model read, const SessionOptions& options) {
   LoadedModel loaded;
   loaded.options = options;
@@ -39,7 +32,7 @@ LoadedModel finish(graph::Model read, const SessionOptions& options) {
     ChosenProviders chosen = choose_providers(options);
     loaded.providers = std::make_unique<runtime::ProviderList>(std::move(chosen.list));
     loaded.constraints = std::make_unique<std::vector<ops::Constraint>>(optimize(*loaded.model, options));
-    if (options.optimization_level >= OptimizationLevel::kExtended) fuse(loaded, chosen.placement);
+    fuse_and_rewrite(*loaded.model, *loaded.constraints, *loaded.providers, chosen.placement, options);
     loaded.placement = runtime::place(*loaded.model, *loaded.providers, chosen.placement);
     loaded.placement.notes.insert(loaded.placement.notes.begin(), chosen.notes.begin(), chosen.notes.end());
     graph::verify(*loaded.model);
@@ -56,6 +49,17 @@ LoadedModel finish(graph::Model read, const SessionOptions& options) {
 
 std::vector<ops::Constraint> optimize(graph::Model& model, const SessionOptions& options) {
   return optimizer::optimize(model, {options.optimization_level, options.disabled_passes, evaluate_on_cpu});
+}
+
+void fuse_and_rewrite(graph::Model& model, std::vector<ops::Constraint>& constraints, const runtime::ProviderList& providers,
+                      const runtime::PlacementOptions& placement, const SessionOptions& options) {
+  const auto accept = [&](const graph::NodeDesc& fused, std::span<const graph::NodeId> replaced, const graph::Graph& graph) {
+    return runtime::accepts_fusion(model, providers, placement, fused, replaced, graph);
+  };
+  const bool fuses = options.optimization_level >= OptimizationLevel::kExtended;
+  const bool rewrites = options.optimization_level >= OptimizationLevel::kAll;
+  if (fuses && optimizer::fuse(model, options.disabled_passes, accept)) constraints = ops::infer(model);
+  if (rewrites && optimizer::rewrite(model, options.disabled_passes)) constraints = ops::infer(model);
 }
 
 LoadedModel load(const std::filesystem::path& path, const SessionOptions& options) {

@@ -27,4 +27,8 @@ LoadedModel load(std::span<const std::byte> bytes, const SessionOptions& options
 /// Runs the passes of `options` on a model just read. Returns what inference assumed.
 std::vector<ops::Constraint> optimize(graph::Model& model, const SessionOptions& options);
 
+/// The fusions that a provider takes, then the whole-graph forms, as far as the level of `options` asks for them.
+void fuse_and_rewrite(graph::Model& model, std::vector<ops::Constraint>& constraints, const runtime::ProviderList& providers,
+                      const runtime::PlacementOptions& placement, const SessionOptions& options);
+
 }  // namespace sardonyx::api

@@ -8,6 +8,7 @@
 #include "onnx/tensor_io.h"
 #include "optimizer/fusion.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrite.h"
 #include "sardonyx/session.h"
 
 namespace sardonyx {
@@ -52,6 +53,7 @@ std::vector<std::pair<std::string, std::string>> optimization_passes() {
   std::vector<std::pair<std::string, std::string>> passes;
   for (const optimizer::Pass& pass : optimizer::basic_passes()) passes.emplace_back(pass.name, pass.description);
   for (const optimizer::Fusion& fusion : optimizer::fusions()) passes.emplace_back(fusion.name, fusion.description);
+  for (const optimizer::Rewrite& rewrite : optimizer::rewrites()) passes.emplace_back(rewrite.name, rewrite.description);
   return passes;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "optimizer/fusion.h"
+#include "optimizer/rewrite.h"
 
 namespace sardonyx::optimizer {
 namespace {
@@ -23,6 +24,7 @@ void check_names(const std::vector<std::string>& names) {
   std::vector<std::string_view> all;
   for (const Pass& pass : basic_passes()) all.push_back(pass.name);
   for (const Fusion& fusion : fusions()) all.push_back(fusion.name);
+  for (const Rewrite& rewrite : rewrites()) all.push_back(rewrite.name);
   for (const std::string& name : names) {
     if (std::find(all.begin(), all.end(), name) != all.end()) continue;
     std::string known;
