@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/fused_form.h"
 #include "api/providers.h"
 #include "onnx/reader.h"
 #include "optimizer/fusion.h"
@@ -29,6 +30,7 @@ LoadedModel finish(graph::Model read, const SessionOptions& options) {
   loaded.options = options;
   loaded.model = std::make_unique<graph::Model>(std::move(read));
   try {
+    check_stamp(*loaded.model, options.providers);
     ChosenProviders chosen = choose_providers(options);
     loaded.providers = std::make_unique<runtime::ProviderList>(std::move(chosen.list));
     loaded.constraints = std::make_unique<std::vector<ops::Constraint>>(optimize(*loaded.model, options));

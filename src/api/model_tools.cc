@@ -1,11 +1,14 @@
 #include <functional>
 
+#include "api/fused_form.h"
 #include "api/load.h"
 #include "api/ports.h"
+#include "api/providers.h"
 #include "base/fail.h"
 #include "base/file_mapping.h"
 #include "onnx/reader.h"
 #include "onnx/tensor_io.h"
+#include "onnx/writer.h"
 #include "optimizer/fusion.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/rewrite.h"
@@ -34,6 +37,23 @@ ModelSummary summarize_model(const std::filesystem::path& path) {
     summary.parameter_bytes += static_cast<std::int64_t>(constant.num_bytes());
   }
   return summary;
+}
+
+void optimize_model(const std::filesystem::path& input, const std::filesystem::path& output, const SessionOptions& options, bool fused) {
+  graph::Model model = onnx::read_model(input);
+  try {
+    api::check_stamp(model, options.providers);
+    std::vector<ops::Constraint> constraints = api::optimize(model, options);
+    if (fused) {
+      const api::ChosenProviders chosen = api::choose_providers(options);
+      api::fuse_and_rewrite(model, constraints, chosen.list, chosen.placement, options);
+      api::stamp_fused(model, options.providers);
+    }
+    onnx::write_model(model, output);
+  } catch (Error& error) {
+    error.add_context("model '" + input.string() + "'");
+    throw;
+  }
 }
 
 Value read_value_file(const std::filesystem::path& path, std::string_view kind) {
