@@ -147,6 +147,15 @@ struct DimBuilder {
     return from_terms(std::move(quotient));
   }
 
+  /// Whether `small` is min(large, c) for a c of 1 or more: broadcasting the two gives `large`, which is 1 only when both are.
+  static bool is_at_most(const Dim& small, const Dim& large) {
+    if (!small.poly_ || small.poly_->terms.size() != 1) return false;
+    const Term& term = small.poly_->terms[0];
+    if (term.coefficient != 1 || term.atoms.size() != 1 || term.atoms[0]->function != DimFunction::kMin) return false;
+    const Dim &a = term.atoms[0]->a, &b = term.atoms[0]->b;
+    return (a == large && b.is_constant() && b.constant() >= 1) || (b == large && a.is_constant() && a.constant() >= 1);
+  }
+
   static std::int64_t evaluate(const Dim::Atom& atom, std::span<const std::int64_t> values) {
     if (atom.function == DimFunction::kSymbol) return values[static_cast<std::size_t>(atom.symbol)];
     const std::int64_t a = atom.a.evaluate(values);
@@ -245,6 +254,15 @@ bool operator==(const Dim& a, const Dim& b) {
   return a.poly_ == b.poly_ || a.poly_->key == b.poly_->key;
 }
 
+bool Dim::is_size() const {
+  if (!poly_) return constant_ >= 0;
+  return std::all_of(poly_->terms.begin(), poly_->terms.end(), [](const Term& term) {
+    return term.coefficient >= 0 && std::all_of(term.atoms.begin(), term.atoms.end(), [](const AtomPtr& atom) {
+             return atom->function == DimFunction::kSymbol || (atom->a.is_size() && atom->b.is_size() && atom->factor >= 0);
+           });
+  });
+}
+
 void Dim::collect_symbols(std::vector<SymbolId>& out) const {
   if (!poly_) return;
   for (const Term& term : poly_->terms) {
@@ -325,6 +343,8 @@ Dim max(const Dim& a, const Dim& b) {
 Dim broadcast(const Dim& a, const Dim& b) {
   if (a == b || b.is(1)) return a;
   if (a.is(1)) return b;
+  if (DimBuilder::is_at_most(b, a)) return a;
+  if (DimBuilder::is_at_most(a, b)) return b;
   if (a.is_constant()) return a;  // not 1, so b is 1 or the same
   if (b.is_constant()) return b;
   return DimBuilder::from_atom(DimFunction::kBroadcast, a, b);

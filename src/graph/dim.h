@@ -36,6 +36,9 @@ class Dim {
   friend Dim operator*(const Dim& a, const Dim& b);
   friend bool operator==(const Dim& a, const Dim& b);
 
+  /// Whether it can't be negative whatever sizes the symbols stand for: no term is subtracted.
+  bool is_size() const;
+
   /// Adds the ids of all symbols it mentions.
   void collect_symbols(std::vector<SymbolId>& out) const;
   /// Its value where symbol s is worth values[s]. Overflow and division by zero throw kInvalidArgument.

@@ -43,7 +43,7 @@ void infer_equal(InferContext& context) {
     if (a == b) return true;
     if (a.is_constant() && b.is_constant()) return false;
     // A size is never negative, so that `dim == -1`, which exporters write for Expand, is decided here.
-    if ((a.as_symbol() && b.is_constant() && b.constant() < 0) || (b.as_symbol() && a.is_constant() && a.constant() < 0)) return false;
+    if ((a.is_size() && b.is_constant() && b.constant() < 0) || (b.is_size() && a.is_constant() && a.constant() < 0)) return false;
     return std::nullopt;
   });
 }

@@ -9,11 +9,6 @@ namespace {
 
 bool both_constant(const Dim& a, const Dim& b) { return a.is_constant() && b.is_constant(); }
 
-/// Known to be at least zero: no term is subtracted.
-bool is_size(const Dim& dim) {
-  return dim.is_constant() ? dim.constant() >= 0 : dim.to_string().find('-') == std::string::npos;
-}
-
 bool fits(const Dim& dim, ElementType type) {
   if (!dim.is_constant() || type == ElementType::kInt64) return true;
   return dim.constant() >= std::numeric_limits<std::int32_t>::min() && dim.constant() <= std::numeric_limits<std::int32_t>::max();
@@ -64,7 +59,7 @@ std::optional<Dim> dim_div(const Dim& a, const Dim& b) {
     if (b.constant() == -1 && a.constant() == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
     return Dim(a.constant() / b.constant());
   }
-  if (is_size(a) && is_size(b)) return graph::floor_div(a, b);
+  if (a.is_size() && b.is_size()) return graph::floor_div(a, b);
   if (!b.is_constant() || b.constant() < 0) return std::nullopt;
   return graph::max(graph::floor_div(a, b), 0) + graph::min(graph::ceil_div(a, b), 0);
 }
