@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "kernels/conv/conv.h"
 #include "provider/cpu/ops/conv.h"
@@ -57,10 +60,37 @@ std::optional<PackRequest> pack_request(const NodeDesc& node, std::int64_t group
                      }};
 }
 
+/// The activation of ai.sardonyx.FusedConv, as attributes `activation` and `activation_params` name it.
+struct FusedActivation {
+  kernels::Unary function = kernels::Unary::kIdentity;
+  float alpha = 0.0F, beta = 0.0F;
+};
+
+std::optional<FusedActivation> fused_activation(const NodeDesc& node) {
+  struct Row {
+    std::string_view name;
+    kernels::Unary function;
+    std::size_t params;
+  };
+  static constexpr Row kRows[] = {
+      {"", kernels::Unary::kIdentity, 0},   {"Relu", kernels::Unary::kRelu, 0},           {"HardSwish", kernels::Unary::kHardSwish, 0},
+      {"Tanh", kernels::Unary::kTanh, 0},   {"Sigmoid", kernels::Unary::kSigmoid, 0},     {"LeakyRelu", kernels::Unary::kLeakyRelu, 1},
+      {"Clip", kernels::Unary::kClip, 2},   {"HardSigmoid", kernels::Unary::kHardSigmoid, 2},
+  };
+  const std::string name = node.attributes->get_string("activation", "");
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+  const std::vector<float>* params = node.attributes->floats("activation_params");
+  if (row == std::end(kRows) || (params ? params->size() : 0) != row->params) return std::nullopt;
+  return FusedActivation{row->function, row->params > 0 ? (*params)[0] : 0.0F, row->params > 1 ? (*params)[1] : 0.0F};
+}
+
+/// Conv, and ai.sardonyx.FusedConv, which has a residual as input 3 and an activation besides.
 class ConvKernel final : public Kernel {
  public:
   explicit ConvKernel(const NodeDesc& node)
-      : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)), packed_(pack_request(node, groups_)) {}
+      : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)), packed_(pack_request(node, groups_)) {
+    if (node.op_type == "FusedConv") activation_ = *fused_activation(node);
+  }
 
   std::vector<PackRequest> pack_requests() const override {
     if (!packed_) return {};
@@ -113,6 +143,10 @@ class ConvKernel final : public Kernel {
     }
     kernels::ConvEpilogue epilogue;
     epilogue.bias = io.input<float>(2);
+    if (context.has_input(3)) epilogue.residual = context.input(3).data<float>();
+    epilogue.activation = activation_.function;
+    epilogue.alpha = activation_.alpha;
+    epilogue.beta = activation_.beta;
     Parallel parallel = context.parallel;
     parallel.max_threads = std::min(parallel.max_threads, bound.max_threads);
     kernels::conv(*bound.shape, x, weights, io.output<float>(0), epilogue, reinterpret_cast<float*>(context.workspace()), parallel);
@@ -121,10 +155,23 @@ class ConvKernel final : public Kernel {
   graph::Attributes attributes_;
   std::int64_t groups_;
   std::optional<PackRequest> packed_;
+  FusedActivation activation_;
 };
+
+Support supports_fused_conv(const NodeDesc& node) {
+  if (node.input_type(0) != ElementType::kFloat32) return decline_type(node, 0);
+  // The kernel that takes the rest in has one or two spatial axes.
+  const std::size_t rank = node.inputs[1].rank();
+  if (rank != 3 && rank != 4) return Support::decline("FusedConv needs one or two spatial axes");
+  if (!fused_activation(node)) return Support::decline("FusedConv knows no activation '" + node.attributes->get_string("activation", "") + "' with these parameters");
+  return Support::accept();
+}
 
 }  // namespace
 
-void add_float_conv_kernels(KernelTable& table) { table.push_back({"", "Conv", supports_float, make<ConvKernel>}); }
+void add_float_conv_kernels(KernelTable& table) {
+  table.push_back({"", "Conv", supports_float, make<ConvKernel>});
+  table.push_back({"ai.sardonyx", "FusedConv", supports_fused_conv, make<ConvKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu
