@@ -43,75 +43,114 @@ std::size_t tile_count(const GemmKernel& kernel, std::size_t rows) {
 // --- Depthwise: the plane is copied with its borders, each row split by x modulo the stride, so that taps are contiguous.
 
 struct DepthwiseLayout {
-  std::size_t phase_width;  ///< floats of one phase of a row, with room for a whole last vector
+  std::size_t phase_width;  ///< floats of one phase of a row
   std::size_t row_stride;
   std::size_t rows;
+  std::size_t size;  ///< floats of the copy, with room for a whole last vector
+  bool flat;         ///< rows so short that vectors run on from one to the next, computing the border columns too
 };
 
 DepthwiseLayout depthwise_layout(const ConvShape& s) {
   DepthwiseLayout layout;
   const std::size_t reach = (s.kernel_width - 1) * s.dilation_x / s.stride_x + 1;
-  layout.phase_width = round_up(round_up(s.out_width(), kLanes) + reach, kLanes);
+  layout.flat = s.stride_x == 1 && s.stride_y == 1 && s.out_width() <= kLanes / 2;
+  layout.phase_width = layout.flat ? s.out_width() + reach - 1 : round_up(round_up(s.out_width(), kLanes) + reach, kLanes);
   layout.row_stride = layout.phase_width * s.stride_x;
   layout.rows = (s.out_height() - 1) * s.stride_y + (s.kernel_height - 1) * s.dilation_y + 1;
+  layout.size = round_up(layout.rows * layout.row_stride + kLanes, kLanes);
   return layout;
 }
 
-void copy_with_borders(const ConvShape& s, const DepthwiseLayout& layout, const float* x, float* out) {
-  for (std::size_t row = 0; row < layout.rows; ++row) {
-    float* to = out + row * layout.row_stride;
-    std::fill_n(to, layout.row_stride, 0.0f);
-    if (row < s.pad_top || row - s.pad_top >= s.in_height) continue;
-    const float* from = x + (row - s.pad_top) * s.in_width;
-    for (std::size_t phase = 0; phase < s.stride_x; ++phase) {
-      // Padded column c = i * stride + phase, input column c - pad_left.
-      const std::size_t first = s.pad_left > phase ? divide_up(s.pad_left - phase, s.stride_x) : 0;
-      const std::size_t width = s.in_width + s.pad_left;
-      const std::size_t end = std::min(layout.phase_width, width > phase ? divide_up(width - phase, s.stride_x) : 0);
-      float* phase_out = to + phase * layout.phase_width;
-      for (std::size_t i = first; i < end; ++i) phase_out[i] = from[i * s.stride_x + phase - s.pad_left];
-    }
-  }
+/// What one thread needs: the bordered copy, the result before it goes to y, and the taps' offsets.
+std::size_t depthwise_workspace(const ConvShape& s) {
+  const DepthwiseLayout layout = depthwise_layout(s);
+  const std::size_t out = s.out_height() * (layout.flat ? layout.row_stride : s.out_width());
+  return layout.size + round_up(out, kLanes) + round_up(2 * s.kernel_height * s.kernel_width, kLanes);
 }
 
-void finish_plane(const ConvEpilogue& e, UnaryFunction activation, float* y, std::size_t n, std::size_t channel,
-                  const float* residual) {
-  if (e.bias != nullptr) binary(Binary::kAdd, Operands::kScalarB, y, e.bias + channel, y, n);
-  if (residual != nullptr && !e.residual_after_activation) binary(Binary::kAdd, Operands::kArrays, y, residual, y, n);
-  if (activation != nullptr) activation(y, y, n, e.alpha, e.beta);
-  if (residual != nullptr && e.residual_after_activation) binary(Binary::kAdd, Operands::kArrays, y, residual, y, n);
-}
+class DepthwiseRun {
+ public:
+  DepthwiseRun(const ConvShape& s, const float* x, const float* weights, float* y, const ConvEpilogue& epilogue, float* workspace)
+      : s_(s), x_(x), weights_(weights), y_(y), epilogue_(epilogue), copy_(workspace), result_(workspace + layout_.size),
+        offsets_(reinterpret_cast<std::size_t*>(workspace + depthwise_workspace(s) -
+                                                round_up(2 * s.kernel_height * s.kernel_width, kLanes))) {
+    std::fill_n(copy_, layout_.size, 0.0f);  // the borders stay so for every plane
+    for (std::size_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
+      const std::size_t column = tap % s.kernel_width * s.dilation_x;
+      offsets_[tap] = tap / s.kernel_width * s.dilation_y * layout_.row_stride + column % s.stride_x * layout_.phase_width +
+                      column / s.stride_x;
+    }
+    if (epilogue.activation != Unary::kIdentity) activation_ = unary_function(epilogue.activation);
+  }
+
+  void run(std::size_t plane) const {
+    const std::size_t channel = plane % s_.out_channels;
+    const std::size_t copied = s_.pad_top >= layout_.rows ? 0 : std::min(s_.in_height, layout_.rows - s_.pad_top);
+    table_.copy_with_borders({x_ + plane * s_.in_height * s_.in_width, copied, s_.in_width, s_.pad_left, s_.stride_x,
+                              layout_.phase_width, copy_ + s_.pad_top * layout_.row_stride, layout_.row_stride});
+    float* target = y_ + plane * pixels_;
+    const float* residual = epilogue_.residual == nullptr ? nullptr : epilogue_.residual + plane * pixels_;
+    const bool aside = layout_.flat || residual == target;
+    DepthwisePlane p = {};
+    p.rows = copy_;
+    p.row_stride = layout_.row_stride;
+    p.tap_offset = offsets_;
+    p.weights = weights_ + channel * s_.kernel_height * s_.kernel_width;
+    p.has_bias = epilogue_.bias != nullptr;
+    if (p.has_bias) p.bias = epilogue_.bias[channel];
+    p.kernel_height = s_.kernel_height;
+    p.kernel_width = s_.kernel_width;
+    p.dilation_y = s_.dilation_y;
+    p.stride_y = s_.stride_y;
+    p.out_height = layout_.flat ? 1 : s_.out_height();
+    p.out_width = layout_.flat ? (s_.out_height() - 1) * layout_.row_stride + s_.out_width() : s_.out_width();
+    p.out_stride = s_.out_width();
+    p.y = aside ? result_ : target;
+    table_.depthwise(p);
+    if (layout_.flat) drop_borders();
+    finish(p.y, residual);
+    if (aside) std::copy_n(p.y, pixels_, target);
+  }
+
+ private:
+  /// Moves the rows of a flat result together.
+  void drop_borders() const {
+    for (std::size_t row = 1; row < s_.out_height(); ++row) {
+      const float* from = result_ + row * layout_.row_stride;
+      std::copy(from, from + s_.out_width(), result_ + row * s_.out_width());
+    }
+  }
+
+  void finish(float* y, const float* residual) const {
+    const ConvEpilogue& e = epilogue_;
+    if (residual != nullptr && !e.residual_after_activation) binary(Binary::kAdd, Operands::kArrays, y, residual, y, pixels_);
+    if (activation_ != nullptr) activation_(y, y, pixels_, e.alpha, e.beta);
+    if (residual != nullptr && e.residual_after_activation) binary(Binary::kAdd, Operands::kArrays, y, residual, y, pixels_);
+  }
+
+  const ConvShape& s_;
+  const float* x_;
+  const float* weights_;
+  float* y_;
+  const ConvEpilogue& epilogue_;
+  const ConvTable& table_ = kConvTableVariants.get();
+  DepthwiseLayout layout_ = depthwise_layout(s_);
+  std::size_t pixels_ = s_.out_height() * s_.out_width();
+  UnaryFunction activation_ = nullptr;
+  float* copy_;
+  float* result_;
+  std::size_t* offsets_;
+};
 
 void run_depthwise(const ConvShape& s, const float* x, const float* weights, float* y, const ConvEpilogue& epilogue,
                    float* workspace, Parallel parallel) {
-  const ConvTable& table = kConvTableVariants.get();
-  const DepthwiseLayout layout = depthwise_layout(s);
-  const std::size_t pixels = s.out_height() * s.out_width();
-  const std::size_t taps = s.kernel_height * s.kernel_width;
-  const UnaryFunction activation = epilogue.activation == Unary::kIdentity ? nullptr : unary_function(epilogue.activation);
-  const std::size_t size = conv_workspace_size(s, 1);
-  const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 17) / std::max<std::size_t>(pixels * (taps + 4), 1));
-  const auto body = [&](std::size_t begin, std::size_t end, int participant) {
-    float* own = workspace + size * static_cast<std::size_t>(participant);
-    float* plane_out = own + layout.rows * layout.row_stride;  // the result, until a residual in place has been read
-    auto* offsets = reinterpret_cast<std::size_t*>(plane_out + round_up(pixels, kLanes));
-    for (std::size_t kx = 0; kx < s.kernel_width; ++kx) {
-      const std::size_t at = kx * s.dilation_x;
-      offsets[kx] = at % s.stride_x * layout.phase_width + at / s.stride_x;
-    }
-    for (std::size_t plane = begin; plane < end; ++plane) {
-      const std::size_t channel = plane % s.out_channels;
-      copy_with_borders(s, layout, x + plane * s.in_height * s.in_width, own);
-      float* target = y + plane * pixels;
-      const float* residual = epilogue.residual == nullptr ? nullptr : epilogue.residual + plane * pixels;
-      float* result = residual == target && residual != nullptr ? plane_out : target;
-      table.depthwise({own, layout.row_stride, offsets, weights + channel * taps, s.kernel_height, s.kernel_width, s.dilation_y,
-                       s.stride_y, s.out_height(), s.out_width(), result});
-      finish_plane(epilogue, activation, result, pixels, channel, residual);
-      if (result != target) std::copy_n(result, pixels, target);
-    }
-  };
-  parallel.parallel_for_participants(s.batch * s.out_channels, chunk, body);
+  const std::size_t work = s.out_height() * s.out_width() * (s.kernel_height * s.kernel_width + 4);
+  const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 18) / std::max<std::size_t>(work, 1));
+  const std::size_t size = depthwise_workspace(s);
+  parallel.parallel_for_participants(s.batch * s.out_channels, chunk, [&](std::size_t begin, std::size_t end, int participant) {
+    const DepthwiseRun run(s, x, weights, y, epilogue, workspace + size * static_cast<std::size_t>(participant));
+    for (std::size_t plane = begin; plane < end; ++plane) run.run(plane);
+  });
 }
 
 // --- General: C [out channels, pixels] = W [out channels, K] times the columns that each panel of pixels sees.
@@ -243,10 +282,7 @@ std::size_t conv_workspace_size(const ConvShape& s, int max_threads) {
   const auto threads = static_cast<std::size_t>(std::max(max_threads, 1));
   const std::size_t pixels = s.out_height() * s.out_width();
   if (pixels == 0) return 0;
-  if (is_depthwise(s)) {
-    const DepthwiseLayout layout = depthwise_layout(s);
-    return threads * (layout.rows * layout.row_stride + round_up(pixels, kLanes) + round_up(2 * s.kernel_width, kLanes));
-  }
+  if (is_depthwise(s)) return threads * depthwise_workspace(s);
   return threads * group_k(s) * panel_columns(active_gemm_kernel());
 }
 

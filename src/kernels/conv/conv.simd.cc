@@ -30,6 +30,21 @@ SARDONYX_INLINE void clear_floats(float* out, size_t n) {
   if (i < n) store_partial(out + i, n - i, zero());
 }
 
+/// out[i] = in[2 i]; reads nothing beyond in[2 n - 2].
+SARDONYX_INLINE void copy_even_floats(float* out, const float* in, size_t n) {
+  F32x16 even, odd;
+  size_t i = 0;
+  for (; i + kLanes < n; i += kLanes) {
+    deinterleave(load(in + 2 * i), load(in + 2 * i + kLanes), even, odd);
+    store(out + i, even);
+  }
+  if (i == n) return;
+  const size_t left = 2 * (n - i) - 1;
+  const F32x16 second = left > kLanes ? load_partial(in + 2 * i + kLanes, left - kLanes) : zero();
+  deinterleave(load_partial(in + 2 * i, left), second, even, odd);
+  store_partial(out + i, n - i, even);
+}
+
 /// One kernel tap of a block of channels.
 SARDONYX_INLINE void copy_tap(const Im2colPanel& p, size_t channel, size_t channels, ptrdiff_t tap_y, ptrdiff_t tap_x, float* out) {
   const size_t plane = p.height * p.width;
@@ -47,6 +62,8 @@ SARDONYX_INLINE void copy_tap(const Im2colPanel& p, size_t channel, size_t chann
       const float* in = p.x + (channel + c) * plane + static_cast<size_t>(y) * p.width;
       if (p.stride_x == 1) {
         copy_floats(row + inside.begin, in + x + static_cast<ptrdiff_t>(inside.begin), inside.end - inside.begin);
+      } else if (p.stride_x == 2) {
+        copy_even_floats(row + inside.begin, in + x + 2 * static_cast<ptrdiff_t>(inside.begin), inside.end - inside.begin);
       } else {
         for (size_t j = inside.begin; j < inside.end; ++j) row[j] = in[x + static_cast<ptrdiff_t>(j) * p.stride_x];
       }
@@ -72,48 +89,115 @@ void im2col(const Im2colPanel& p) {
   }
 }
 
-/// kRows output rows of 16 columns: independent chains hide the latency of one.
-template <int kRows>
-SARDONYX_INLINE void depthwise_block(const DepthwisePlane& p, size_t y, size_t x) {
-  F32x16 sum[kRows];
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) sum[r] = zero();
-  const size_t step = p.stride_y * p.row_stride;
-  const float* weight = p.weights;
-  for (size_t ky = 0; ky < p.kernel_height; ++ky) {
-    const float* row = p.rows + (y * p.stride_y + ky * p.dilation_y) * p.row_stride + x;
-    for (size_t kx = 0; kx < p.kernel_width; ++kx) {
-      const F32x16 w = set1(*weight++);
-      const float* in = row + p.tap_offset[kx];
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) sum[r] = fma(w, load(in + static_cast<size_t>(r) * step), sum[r]);
+void copy_with_borders(const BorderedCopy& p) {
+  for (size_t row = 0; row < p.in_rows; ++row) {
+    const float* in = p.x + row * p.width;
+    float* out = p.out + row * p.row_stride;
+    if (p.stride_x == 1) {
+      const size_t room = p.phase_width - p.pad_left;
+      copy_floats(out + p.pad_left, in, p.width < room ? p.width : room);
+      continue;
     }
-  }
-  const size_t lanes = p.out_width - x < kLanes ? p.out_width - x : kLanes;
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-    float* out = p.y + (y + static_cast<size_t>(r)) * p.out_width + x;
-    if (lanes == kLanes) {
-      store(out, sum[r]);
-    } else {
-      store_partial(out, lanes, sum[r]);
+    if (p.stride_x == 2) {  // padded column c = x + pad_left goes to phase c mod 2
+      const size_t even_at = p.pad_left / 2, odd_at = (p.pad_left + 1) / 2;
+      const size_t evens = (p.width + 1) / 2, odds = p.width / 2;
+      const size_t even_room = p.phase_width - even_at, odd_room = p.phase_width - odd_at;
+      copy_even_floats(out + p.pad_left % 2 * p.phase_width + even_at, in, evens < even_room ? evens : even_room);
+      if (odds > 0) {
+        copy_even_floats(out + (p.pad_left + 1) % 2 * p.phase_width + odd_at, in + 1, odds < odd_room ? odds : odd_room);
+      }
+      continue;
+    }
+    for (size_t x = 0; x < p.width; ++x) {
+      const size_t column = x + p.pad_left;
+      if (column / p.stride_x < p.phase_width) out[column % p.stride_x * p.phase_width + column / p.stride_x] = in[x];
     }
   }
 }
 
-void depthwise(const DepthwisePlane& p) {
+SARDONYX_INLINE void write_pixels(const DepthwisePlane& p, size_t y, size_t x, F32x16 sum) {
+  if (p.has_bias) sum = sum + set1(p.bias);
+  const size_t lanes = p.out_width - x < kLanes ? p.out_width - x : kLanes;
+  float* out = p.y + y * p.out_stride + x;
+  if (lanes == kLanes) {
+    store(out, sum);
+  } else {
+    store_partial(out, lanes, sum);
+  }
+}
+
+/// Any kernel: kVectors times 16 pixels of one output row.
+template <int kVectors>
+SARDONYX_INLINE void depthwise_row(const DepthwisePlane& p, size_t y, size_t x) {
+  F32x16 sum[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) sum[v] = zero();
+  const float* in = p.rows + y * p.stride_y * p.row_stride + x;
+  for (size_t tap = 0; tap < p.kernel_height * p.kernel_width; ++tap) {
+    const F32x16 w = set1(p.weights[tap]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sum[v] = fma(w, load(in + p.tap_offset[tap] + v * kLanes), sum[v]);
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) write_pixels(p, y, x + v * kLanes, sum[v]);
+}
+
+#if defined(__AVX2__)  // emulated multiply-adds, unrolled, would only take long to compile
+/// A square kernel without dilation: kRows output rows of 16 pixels. Every input vector is loaded once for all the output rows
+/// that it belongs to; each of these meets its taps in order.
+template <int kKernel, int kStride, int kRows>
+SARDONYX_INLINE void depthwise_block(const DepthwisePlane& p, size_t y, size_t x) {
+  F32x16 sum[kRows];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) sum[r] = zero();
+  const float* row = p.rows + y * kStride * p.row_stride + x;
+#pragma GCC unroll 16
+  for (int i = 0; i < (kRows - 1) * kStride + kKernel; ++i, row += p.row_stride) {
+#pragma GCC unroll 5
+    for (int kx = 0; kx < kKernel; ++kx) {
+      const F32x16 value = load(row + p.tap_offset[kx]);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        const int ky = i - r * kStride;
+        if (ky >= 0 && ky < kKernel) sum[r] = fma(set1(p.weights[ky * kKernel + kx]), value, sum[r]);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) write_pixels(p, y + static_cast<size_t>(r), x, sum[r]);
+}
+
+template <int kKernel, int kStride>
+void depthwise_square(const DepthwisePlane& p) {
   size_t y = 0;
   for (; y + 4 <= p.out_height; y += 4) {
-    for (size_t x = 0; x < p.out_width; x += kLanes) depthwise_block<4>(p, y, x);
+    for (size_t x = 0; x < p.out_width; x += kLanes) depthwise_block<kKernel, kStride, 4>(p, y, x);
   }
   for (; y < p.out_height; ++y) {
-    for (size_t x = 0; x < p.out_width; x += kLanes) depthwise_block<1>(p, y, x);
+    for (size_t x = 0; x < p.out_width; x += kLanes) depthwise_block<kKernel, kStride, 1>(p, y, x);
+  }
+}
+#endif
+
+void depthwise(const DepthwisePlane& p) {
+#if defined(__AVX2__)
+  if (p.kernel_height == p.kernel_width && p.dilation_y == 1 && p.out_height > 1) {
+    if (p.kernel_height == 3 && p.stride_y == 1) return depthwise_square<3, 1>(p);
+    if (p.kernel_height == 3 && p.stride_y == 2) return depthwise_square<3, 2>(p);
+    if (p.kernel_height == 5 && p.stride_y == 1) return depthwise_square<5, 1>(p);
+    if (p.kernel_height == 5 && p.stride_y == 2) return depthwise_square<5, 2>(p);
+  }
+#endif
+  for (size_t y = 0; y < p.out_height; ++y) {
+    size_t x = 0;
+    for (; x + 4 * kLanes <= p.out_width; x += 4 * kLanes) depthwise_row<4>(p, y, x);
+    for (; x < p.out_width; x += kLanes) depthwise_row<1>(p, y, x);
   }
 }
 
 }  // namespace
 
 extern const ConvTable kConvTable;
-constexpr ConvTable kConvTable = {im2col, depthwise};
+constexpr ConvTable kConvTable = {im2col, copy_with_borders, depthwise};
 
 }  // namespace sardonyx::kernels::SARDONYX_VARIANT

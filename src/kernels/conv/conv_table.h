@@ -25,20 +25,35 @@ struct Im2colPanel {
   float* out;
 };
 
-/// Depthwise convolution of one channel whose input was copied into rows with borders, each split by x modulo stride_x.
+/// One input plane copied into rows with zero borders, each row split by x modulo stride_x into phases.
+struct BorderedCopy {
+  const float* x;       ///< in_rows x width
+  size_t in_rows, width;
+  size_t pad_left;
+  size_t stride_x;
+  size_t phase_width;   ///< floats of a phase of a row
+  float* out;           ///< first row that holds input; borders are already zero
+  size_t row_stride;    ///< floats from one row to the next
+};
+
+/// Depthwise convolution of one channel in such rows.
 struct DepthwisePlane {
   const float* rows;         ///< input rows from -pad_top on
-  size_t row_stride;         ///< floats from one input row to the next
-  const size_t* tap_offset;  ///< per kernel column: where its values for output column 0 lie in a row
+  size_t row_stride;
+  const size_t* tap_offset;  ///< per kernel tap: where its values for output (0, 0) lie
   const float* weights;      ///< kernel_height * kernel_width
+  float bias;                ///< added after the chain where has_bias
+  bool has_bias;
   size_t kernel_height, kernel_width;
   size_t dilation_y, stride_y;
   size_t out_height, out_width;
-  float* y;                  ///< out_height x out_width
+  size_t out_stride;         ///< floats from one output row to the next
+  float* y;
 };
 
 struct ConvTable {
   void (*im2col)(const Im2colPanel& panel);
+  void (*copy_with_borders)(const BorderedCopy& copy);
   void (*depthwise)(const DepthwisePlane& plane);
 };
 

@@ -67,6 +67,11 @@ const Case kCases[] = {
     {"depthwise 5x5 stride 2, asymmetric", make(1, 3, 14, 18, 3, 5, 5, 3, 2, 2, 1, 1, 1, 1, 2, 2)},
     {"depthwise dilated", make(1, 4, 12, 40, 4, 3, 3, 4, 1, 1, 2, 2, 2, 2, 2, 2)},
     {"depthwise, strides 1 and 3, dilated", make(1, 4, 12, 40, 4, 3, 3, 4, 1, 3, 1, 2, 1, 2, 1, 2)},
+    {"depthwise 7x7 output", make(1, 5, 7, 7, 5, 3, 3, 5, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"depthwise 5x5, narrow", make(1, 5, 11, 8, 5, 5, 5, 5, 1, 1, 1, 1, 2, 2, 2, 2)},
+    {"depthwise 5x5", make(1, 3, 11, 40, 3, 5, 5, 3, 1, 1, 1, 1, 2, 2, 2, 2)},
+    {"depthwise 3x3 stride 2, no pads, odd width", make(1, 3, 10, 37, 3, 3, 3, 3, 2, 2)},
+    {"depthwise 3x3 stride 2, wide pads", make(1, 3, 6, 5, 3, 3, 3, 3, 2, 2, 1, 1, 2, 2, 2, 2)},
     {"depthwise with multiplier", make(1, 4, 8, 8, 8, 3, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1)},
 };
 

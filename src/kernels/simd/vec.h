@@ -6,7 +6,7 @@
 // F32x16, I32x16 and M16 hold 16 lanes on every instruction set: one AVX-512 register, two of AVX2, four of SSE. So one lane
 // structure, one order of rounding and one result everywhere:
 //   load, load_partial, store, store_partial, set1, + - * /, fma, min, max, sqrt, round, floor, ceil, trunc, abs, comparisons,
-//   select, integer arithmetic and shifts, conversions, transpose, reduce_add, reduce_min, reduce_max.
+//   select, integer arithmetic and shifts, conversions, transpose, deinterleave, reduce_add, reduce_min, reduce_max.
 // fma(a, b, c) is a * b + c rounded once. min(a, b) is a < b ? a : b and max(a, b) is a > b ? a : b, so b where either is NaN.
 // reduce_* fold lanes l+8, l+4, l+2, l+1. to_int rounds to nearest even and needs values that fit.
 

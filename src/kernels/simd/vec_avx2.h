@@ -163,6 +163,15 @@ SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 8), _mm256_cvtps_ph(a.hi, kMode));
 }
 
+SARDONYX_INLINE __m256 gather_halves(__m256 mixed) {
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xd8));
+}
+/// Every second element of a followed by b, from the first and from the second.
+SARDONYX_INLINE void deinterleave(F32x16 a, F32x16 b, F32x16& even, F32x16& odd) {
+  even = {gather_halves(_mm256_shuffle_ps(a.lo, a.hi, 0x88)), gather_halves(_mm256_shuffle_ps(b.lo, b.hi, 0x88))};
+  odd = {gather_halves(_mm256_shuffle_ps(a.lo, a.hi, 0xdd)), gather_halves(_mm256_shuffle_ps(b.lo, b.hi, 0xdd))};
+}
+
 SARDONYX_INLINE void transpose_8x8(__m256 (&r)[8]) {
   __m256 t[8], u[8];
 #pragma GCC unroll 4

@@ -101,6 +101,13 @@ SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), half);
 }
 
+/// Every second element of a followed by b, from the first and from the second.
+SARDONYX_INLINE void deinterleave(F32x16 a, F32x16 b, F32x16& even, F32x16& odd) {
+  const __m512i first = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  even.v = _mm512_permutex2var_ps(a.v, first, b.v);
+  odd.v = _mm512_permutex2var_ps(a.v, _mm512_or_si512(first, _mm512_set1_epi32(1)), b.v);
+}
+
 /// Rows become columns.
 SARDONYX_INLINE void transpose(F32x16 (&r)[16]) {
   __m512 t[16];

@@ -198,6 +198,16 @@ SARDONYX_INLINE void store_half(uint16_t* p, F32x16 a) {
   store_narrow(p, sign | select(magnitude > set1_int(0x7f800000), nan, code));
 }
 
+/// Every second element of a followed by b, from the first and from the second.
+SARDONYX_INLINE void deinterleave(F32x16 a, F32x16 b, F32x16& even, F32x16& odd) {
+  for (int i = 0; i < 8; ++i) {
+    even.v[i] = a.v[2 * i];
+    odd.v[i] = a.v[2 * i + 1];
+    even.v[i + 8] = b.v[2 * i];
+    odd.v[i + 8] = b.v[2 * i + 1];
+  }
+}
+
 /// Rows become columns.
 SARDONYX_INLINE void transpose(F32x16 (&r)[16]) {
   for (int i = 0; i < 16; ++i) {
