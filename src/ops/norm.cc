@@ -153,8 +153,8 @@ void add_norm_ops(OpTable& table) {
   table.push_back({"", "LayerNormalization", infer_layer_normalization, in_place});
   table.push_back({"", "RMSNormalization", infer_rms_normalization, in_place});
   table.push_back({"", "BatchNormalization", infer_batch_normalization, in_place});
-  table.push_back({"", "InstanceNormalization", infer_instance_normalization, in_place});
-  table.push_back({"", "GroupNormalization", infer_group_normalization, in_place});
+  table.push_back({"", "InstanceNormalization", infer_instance_normalization, {}});
+  table.push_back({"", "GroupNormalization", infer_group_normalization, {}});
   table.push_back({"", "LpNormalization", infer_lp_normalization, in_place});
   table.push_back({"", "MeanVarianceNormalization", infer_mean_variance_normalization, {}});
   table.push_back({"", "LRN", infer_lrn, {}});

@@ -61,9 +61,9 @@ Dim WindowAttributes::output(std::size_t axis, const Dim& input, const Dim& kern
     fail(ErrorCode::kInvalidModel, "a window of {} elements does not fit into spatial axis {} of {} elements with padding {} and {}",
          extent.to_string(), axis, input.constant(), begin, end);
   }
-  if (!ceil_mode) return floor_div(room, stride) + 1;
+  if (!ceil_mode) return floor_div(room + stride, stride);
   // A window that would start in the padding behind the input is left out.
-  return min(ceil_div(room, stride) + 1, ceil_div(input + begin, stride));
+  return min(ceil_div(room + stride, stride), ceil_div(input + begin, stride));
 }
 
 std::int64_t WindowAttributes::pad_begin(std::size_t axis, std::int64_t input, std::int64_t kernel) const {

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "kernels/reduce/reduce.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/norm.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -43,6 +44,24 @@ Moments moments(const T* x, std::size_t count, std::size_t length, std::size_t s
     }
   }
   result.variance /= total;
+  return result;
+}
+
+template <typename T>
+struct Centered {
+  T mean, variance;
+};
+/// Mean and population variance of n elements, the variance about the mean. `scratch` gets x - mean; it is not x.
+inline Centered<double> center(const double* x, double*, std::size_t n) {
+  const Moments m = moments(x, 1, n, n);
+  return {m.mean, m.variance};
+}
+inline Centered<float> center(const float* x, float* scratch, std::size_t n) {
+  Centered<float> result{};
+  kernels::reduce(kernels::Reduction::kMean, x, 1, n, 1, &result.mean);
+  for (std::size_t i = 0; i < n; ++i) scratch[i] = x[i] - result.mean;
+  kernels::reduce(kernels::Reduction::kSumSquare, scratch, 1, n, 1, &result.variance);
+  result.variance /= static_cast<float>(n);
   return result;
 }
 
@@ -132,11 +151,11 @@ class GroupNormKernel final : public Kernel {
       const std::size_t size = per_group * view.spatial;
       context.parallel.parallel_for(view.batch * groups, chunk_of(size * 3), [&](std::size_t begin, std::size_t end) {
         for (std::size_t item = begin; item < end; ++item) {
-          const Moments m = moments(in + item * size, 1, size, size);
-          const T factor = static_cast<T>(1 / std::sqrt(m.variance + epsilon_));
+          const Centered<T> centered = center(in + item * size, out + item * size, size);
+          const T factor = T(1) / std::sqrt(centered.variance + static_cast<T>(epsilon_));
           for (std::size_t c = 0; c < per_group; ++c) {
             const std::size_t channel = item % groups * per_group + c, offset = item * size + c * view.spatial;
-            apply(in + offset, out + offset, view.spatial, static_cast<T>(m.mean), factor * scale[channel], bias[channel]);
+            apply(in + offset, out + offset, view.spatial, centered.mean, factor * scale[channel], bias[channel]);
           }
         }
       });

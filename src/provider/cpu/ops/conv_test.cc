@@ -204,6 +204,28 @@ TEST(ConvInteger, PaddingIsTheZeroPoint) {
   expect_error(ErrorCode::kInvalidModel, "w_zero_point", "ConvInteger", {}, {x, w, Value(), tensor<std::uint8_t>({2}, {0, 0})});
 }
 
+/// evaluate_node takes every input for a constant, so wide layers run as packed products and narrow ones directly.
+TEST(ConvInteger, MatchesItsDefinitionBothWays) {
+  for (const ConvCase& c : kConvCases) {
+    for (std::int64_t widen : {1, 9}) {
+      ConvCase wide = c;
+      wide.x[1] *= widen, wide.w[1] *= widen, wide.w[0] *= widen;
+      SCOPED_TRACE(std::string(c.name) + " x" + std::to_string(widen));
+      const Plan plan(wide);
+      const Tensor x_floats = random_floats(shape_of(wide.x), 1), w_floats = random_floats(shape_of(wide.w), 2);
+      Tensor x(ElementType::kUInt8, x_floats.shape()), w(ElementType::kInt8, w_floats.shape());
+      for (std::int64_t i = 0; i < x.num_elements(); ++i) x.mutable_data<std::uint8_t>()[i] = static_cast<std::uint8_t>(element(x_floats, i) * 64 + 128);
+      for (std::int64_t i = 0; i < w.num_elements(); ++i) w.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(element(w_floats, i) * 64);
+      std::vector<std::int8_t> zeros;
+      for (std::int64_t m = 0; m < wide.w[0]; ++m) zeros.push_back(static_cast<std::int8_t>(m % 7 - 3));
+      const std::vector<double> wanted = sum_products(wide, plan, [&](std::int64_t m, std::int64_t i, std::int64_t j) {
+        return (element(w, i) - zeros[static_cast<std::size_t>(m)]) * (element(x, j) - 100);
+      });
+      expect_values(run("ConvInteger", attributes_of(wide), {x, w, tensor<std::uint8_t>({}, {100}), tensor<std::int8_t>({wide.w[0]}, zeros)})[0], plan.y, wanted, 0);
+    }
+  }
+}
+
 TEST(QLinearConv, RoundsHalvesToEvenAndSaturates) {
   const auto scalar = [](float v) { return floats({}, {v}); };
   const Tensor zero = tensor<std::uint8_t>({}, {0});
