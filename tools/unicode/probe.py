@@ -91,7 +91,7 @@ def _one_key_map(key, replacement):
         units[position] = offset << 10 | leaf << 8 | byte
         position ^= offset
     units[position] = 1 << 31
-    array = [units.get(i, 0) for i in range(max(units) + 1)]
+    array = [units.get(i, 0) for i in range(max(units) + 1024)]
     return struct.pack(f"<I{len(array)}I", 4 * len(array), *array) + replacement.encode() + b"\0"
 
 
