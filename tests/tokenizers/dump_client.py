@@ -103,8 +103,21 @@ def encoding_bytes(encoding):
     return b"".join(parts)
 
 
-def describe(data, at=0):
+def describe(data):
     """Readable columns of one encoding's bytes, for reports of differences."""
+    return pieces(data)[0]
+
+
+def pieces(data):
+    """The same for the encoding and all its overflowing pieces, however deep."""
+    found, at = [], 0
+    while at < len(data):
+        columns, at = describe_one(data, at)
+        found.append(columns)
+    return found
+
+
+def describe_one(data, at):
     size = struct.unpack_from("<I", data, at)[0]
     columns, at = {}, at + 4
     for name, kind, width in (
@@ -121,4 +134,4 @@ def describe(data, at=0):
         columns["tokens"].append(data[at + 4 : at + 4 + length].decode(errors="replace"))
         at += 4 + length
     columns["overflowing"] = struct.unpack_from("<I", data, at)[0]
-    return columns
+    return columns, at + 4

@@ -13,11 +13,14 @@ class CharOffsets {
  public:
   explicit CharOffsets(std::string_view text);
 
-  /// Offsets that begin at or past the end stay as they are, as the reference leaves them.
+  /// Offsets outside the text come out as the reference has them: those that begin at or past its end stay as they are, and
+  /// those that only end past it are given two characters.
   Offset convert(Offset bytes) const {
-    if (ascii_ || bytes.begin >= text_.size()) return bytes;
-    if (bytes.end >= text_.size()) return {index(bytes.begin), total_};
-    return {index(bytes.begin), index(bytes.end)};
+    if (bytes.begin >= text_.size()) return bytes;
+    const std::uint32_t begin = ascii_ ? bytes.begin : index(bytes.begin);
+    if (bytes.end > text_.size()) return {begin, begin + 2};
+    if (ascii_) return bytes;
+    return {begin, bytes.end == text_.size() ? total_ : index(bytes.end)};
   }
 
  private:

@@ -17,12 +17,16 @@ std::int32_t Encoding::sequence_of(std::size_t token) const {
 }
 
 std::vector<std::int32_t> Encoding::sequence_ids() const {
-  if (sequence_ranges.empty()) return std::vector<std::int32_t>(size(), 0);
+  const std::size_t sequences = sequence_ranges.empty() ? 1 : sequence_ranges.size();
   std::vector<std::int32_t> result(size(), kNone);
-  for (const SequenceRange& range : sequence_ranges) {
-    for (std::uint32_t i = range.begin; i < range.end && i < size(); ++i) {
-      result[i] = static_cast<std::int32_t>(range.sequence);
+  for (std::uint32_t sequence = 0; sequence < sequences; ++sequence) {
+    // A sequence without a range counts as the whole encoding, as in the reference.
+    SequenceRange range{sequence, 0, static_cast<std::uint32_t>(size())};
+    for (const SequenceRange& known : sequence_ranges) {
+      if (known.sequence == sequence) range = known;
     }
+    std::fill(result.begin() + range.begin, result.begin() + std::min<std::size_t>(range.end, size()),
+              static_cast<std::int32_t>(sequence));
   }
   return result;
 }

@@ -81,6 +81,18 @@ std::optional<Frame> Tokenizer::Impl::frame_for(bool is_pair, bool add_special_t
   return frame;
 }
 
+namespace {
+
+/// Range of the original text. BPE with byte fallback and affixes claims more bytes than its piece has; the reference then
+/// gives offsets within the piece, and so must we.
+Offset place_of(const TokenizedText::Word& word, const ModelToken& token) {
+  const Split& split = word.pre_tokenized.splits[token.word];
+  if (token.end > split.end) return {token.begin - split.begin, token.end - split.begin};
+  return word.pre_tokenized.text.span_of(token.begin, token.end);
+}
+
+}  // namespace
+
 /// Appends tokens [begin, end) of the text.
 void Tokenizer::Impl::write(const TokenizedText& text, std::size_t begin, std::size_t end, std::uint32_t type_id,
                             const Frame& frame, bool with_tokens, Encoding& out) const {
@@ -93,11 +105,12 @@ void Tokenizer::Impl::write(const TokenizedText& text, std::size_t begin, std::s
     const std::string_view normalized = word.pre_tokenized.text.text();
     for (std::size_t i = start; i < stop; ++i) {
       const ModelToken& token = word.tokens[i];
-      Offset bytes = word.pre_tokenized.text.span_of(token.begin, token.end);
+      Offset bytes = place_of(word, token);
       Offset characters = chars.convert(bytes);
-      std::string_view string = normalized.substr(token.begin, token.end - token.begin);
+      std::string_view string;
       if (with_tokens || frame.trims_offsets) {
-        if (!token.is_surface) string = parts.model->id_to_token(token.id).value_or(std::string_view());
+        string = token.is_surface ? normalized.substr(token.begin, token.end - token.begin)
+                                  : parts.model->id_to_token(token.id).value_or(std::string_view());
         if (frame.trims_offsets) {
           trim_offset(string, index + i == begin, frame.add_prefix_space, bytes);
           trim_offset(string, index + i == begin, frame.add_prefix_space, characters);

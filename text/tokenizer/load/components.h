@@ -12,7 +12,8 @@ namespace sardonyx::text {
 // where the type is unknown.
 std::unique_ptr<Normalizer> make_normalizer(json::Element description);
 std::unique_ptr<PreTokenizer> make_pre_tokenizer(json::Element description);
-std::unique_ptr<Model> make_model(json::Element description);
+/// `text` is the whole file that the description comes from.
+std::unique_ptr<Model> make_model(json::Element description, std::string_view text);
 std::unique_ptr<PostProcessor> make_post_processor(json::Element description);
 std::unique_ptr<Decoder> make_decoder(json::Element description);
 

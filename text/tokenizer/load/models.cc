@@ -1,5 +1,6 @@
 #include "base/fail.h"
 #include "text/tokenizer/load/components.h"
+#include "text/tokenizer/load/reference_number.h"
 #include "text/tokenizer/models/bpe.h"
 #include "text/tokenizer/models/unigram.h"
 #include "text/tokenizer/models/vocabulary.h"
@@ -67,7 +68,28 @@ std::unique_ptr<Model> make_bpe(json::Object model) {
                                read_merges(merges), std::move(options));
 }
 
-std::unique_ptr<Model> make_unigram(json::Object model) {
+/// The scores of model.vocab, read as the reference reads numbers. The document tree keeps only their nearest doubles, so the
+/// text is walked once more.
+void read_scores(std::string_view text, std::vector<std::pair<std::string_view, double>>& pieces) {
+  simdjson::ondemand::parser parser;
+  const simdjson::padded_string padded(text);
+  simdjson::ondemand::document document = parser.iterate(padded);
+  std::size_t at = 0;
+  for (simdjson::ondemand::array piece : document["model"]["vocab"].get_array()) {
+    std::size_t column = 0;
+    for (simdjson::ondemand::value part : piece) {
+      if (column++ != 1 || at >= pieces.size()) continue;
+      std::string_view number = part.raw_json_token();
+      while (number.ends_with(' ') || number.ends_with('\n') || number.ends_with('\r') || number.ends_with('\t')) {
+        number.remove_suffix(1);
+      }
+      pieces[at].second = reference_number(number);
+    }
+    ++at;
+  }
+}
+
+std::unique_ptr<Model> make_unigram(json::Object model, std::string_view text) {
   const json::Array vocab = json::array(json::get(model, "vocab", "model"), "model.vocab");
   std::vector<std::pair<std::string_view, double>> pieces;
   for (const json::Element element : vocab) {
@@ -78,6 +100,7 @@ std::unique_ptr<Model> make_unigram(json::Object model) {
     if (++part == pair.end()) fail(ErrorCode::kInvalidModel, "tokenizer file: piece '{}' of model.vocab has no score", piece);
     pieces.emplace_back(piece, json::number(*part, "a score in model.vocab"));
   }
+  read_scores(text, pieces);
   const auto unk_id = json::find(model, "unk_id");
   return std::make_unique<Unigram>(pieces, unk_id ? std::optional(json::uint32(*unk_id, "unk_id")) : std::nullopt,
                                    json::get_bool_or(model, "byte_fallback", false, "model"));
@@ -94,12 +117,12 @@ std::string_view type_of(json::Object model) {
 
 }  // namespace
 
-std::unique_ptr<Model> make_model(json::Element description) {
+std::unique_ptr<Model> make_model(json::Element description, std::string_view text) {
   const json::Object model = json::object(description, "model");
   const std::string_view type = type_of(model);
   if (type == "WordPiece") return make_word_piece(model);
   if (type == "BPE") return make_bpe(model);
-  if (type == "Unigram") return make_unigram(model);
+  if (type == "Unigram") return make_unigram(model, text);
   if (type == "WordLevel") return make_word_level(model);
   fail(ErrorCode::kUnsupported, "tokenizer file: model type '{}' is unknown", type);
 }

@@ -81,7 +81,7 @@ TokenizerParts parse_tokenizer_json(std::string_view text) {
          json::string(*version, "version"));
   }
   TokenizerParts parts;
-  parts.model = make_model(json::get(root, "model", "the tokenizer file"));
+  parts.model = make_model(json::get(root, "model", "the tokenizer file"), text);
   if (const auto part = json::find(root, "normalizer")) parts.normalizer = make_normalizer(*part);
   if (const auto part = json::find(root, "pre_tokenizer")) parts.pre_tokenizer = make_pre_tokenizer(*part);
   if (const auto part = json::find(root, "post_processor")) parts.post_processor = make_post_processor(*part);
