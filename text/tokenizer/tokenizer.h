@@ -103,7 +103,8 @@ class Tokenizer {
  public:
   static constexpr std::size_t kMaxTextBytes = std::size_t{1} << 30;
 
-  /// Loads tokenizer.json, a SentencePiece .model, or vocab.txt, whichever the file is. Throws Error.
+  /// Loads tokenizer.json, a SentencePiece .model, BERT's vocab.txt, or vocab.json with the merges.txt beside it, whichever the
+  /// file is. Throws Error.
   static Tokenizer from_file(const std::string& path);
   /// Loads the tokenizer of a model folder: tokenizer.json, else the older files; and its configuration files.
   static Tokenizer from_folder(const std::string& path);

@@ -41,9 +41,13 @@ def main():
     default = pathlib.Path(__file__).resolve().parents[2] / "text/tokenizer/unicode/pattern_sets.inc"
     output = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else default
     pool, rows = [], []
-    for name in CATEGORIES + GROUPS + POSIX + SCRIPTS:
+    patterns = [(name, r"\p{%s}" % name) for name in CATEGORIES + GROUPS + POSIX + SCRIPTS]
+    # A bracket may hold other characters than the property of its name: [:punct:] has the ASCII symbols.
+    patterns += [(f"[:{name}:]", f"[[:{name.lower()}:]]") for name in POSIX]
+    patterns += [("\\\\" + letter, "\\" + letter) for letter in "swdh"]
+    for name, pattern in patterns:
         try:
-            flat = ranges(probe.matched_by_pattern(r"\p{%s}" % name))
+            flat = ranges(probe.matched_by_pattern(pattern))
         except BaseException as error:
             print(f"{name}: {str(error)[:60]}", file=sys.stderr)
             continue

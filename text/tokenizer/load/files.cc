@@ -8,6 +8,8 @@
 
 #include "base/fail.h"
 #include "text/tokenizer/load/json.h"
+#include "text/tokenizer/load/older_files.h"
+#include "text/tokenizer/load/sentence_piece.h"
 
 namespace sardonyx::text {
 
@@ -25,7 +27,26 @@ std::string read_file(const std::string& path) {
   return content;
 }
 
-TokenizerParts load_tokenizer_file(const std::string& path) { return parse_tokenizer_json(read_file(path)); }
+namespace {
+
+bool exists(const std::string& path) { return std::filesystem::exists(path); }
+
+/// merges.txt stands beside vocab.json.
+std::string merges_beside(const std::string& vocab_path) {
+  return (std::filesystem::path(vocab_path).parent_path() / "merges.txt").string();
+}
+
+TokenizerParts load_file(const std::string& path, bool lowercase) {
+  const std::string content = read_file(path);
+  if (path.ends_with("vocab.json")) return parse_vocab_and_merges(content, read_file(merges_beside(path)));
+  if (path.ends_with(".txt")) return parse_vocab_txt(content, lowercase);
+  if (path.ends_with(".model") || looks_like_sentence_piece(content)) return parse_sentence_piece(content);
+  return parse_tokenizer_json(content);
+}
+
+}  // namespace
+
+TokenizerParts load_tokenizer_file(const std::string& path) { return load_file(path, true); }
 
 namespace {
 
@@ -68,8 +89,20 @@ LoadedFolder load_tokenizer_folder(const std::string& path) {
   LoadedFolder folder;
   read_config(path + "/special_tokens_map.json", folder.config);
   read_config(path + "/tokenizer_config.json", folder.config);
-  folder.parts = load_tokenizer_file(path + "/tokenizer.json");
-  return folder;
+  for (const char* name : {"tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "spm.model", "vocab.txt",
+                           "vocab.json"}) {
+    const std::string file = path + "/" + name;
+    if (!exists(file)) continue;
+    try {
+      folder.parts = load_file(file, folder.config.do_lower_case.value_or(true));
+    } catch (Error& error) {
+      error.add_context("tokenizer file '" + file + "'");
+      throw;
+    }
+    return folder;
+  }
+  fail(ErrorCode::kNotFound, "'{}' holds no tokenizer: expected tokenizer.json, a SentencePiece .model, vocab.txt, or vocab.json and "
+       "merges.txt", path);
 }
 
 }  // namespace sardonyx::text

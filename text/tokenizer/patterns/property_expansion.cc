@@ -99,9 +99,9 @@ class Expander {
 
   static std::string_view shorthand(char kind) {
     switch (kind) {
-      case 's': case 'S': return "space";
-      case 'd': case 'D': return "digit";
-      case 'w': case 'W': return "word";
+      case 's': case 'S': return "\\s";
+      case 'd': case 'D': return "\\d";
+      case 'w': case 'W': return "\\w";
       default: return {};
     }
   }
@@ -127,7 +127,7 @@ class Expander {
     std::string_view name = close == std::string_view::npos ? std::string_view() : in_.substr(at_ + 2, close - at_ - 2);
     const bool negated = name.starts_with('^');
     if (negated) name.remove_prefix(1);
-    const auto ranges = ranges_of(name);
+    const auto ranges = ranges_of(fmt::format("[:{}:]", name));
     if (ranges.empty()) {
       ++depth_;
       out_.push_back(in_[at_++]);
