@@ -7,40 +7,48 @@ namespace sardonyx::text {
 
 namespace {
 
-/// A key with its first eight bytes as a big-endian number, which decides nearly every comparison.
-struct SortedKey {
+/// A key with its first eight bytes as a big-endian number, which decides nearly every comparison and spares most looks at the
+/// key itself.
+struct Key {
   std::uint64_t prefix;
+  const char* data;
+  std::uint32_t size;
+  std::uint32_t value;
   std::uint32_t index;
+
+  std::string_view text() const { return {data, size}; }
+  unsigned char at(std::uint32_t depth) const {
+    return static_cast<unsigned char>(depth < 8 ? prefix >> (56 - 8 * depth) : data[depth]);
+  }
 };
 
 std::uint64_t prefix_of(std::string_view key) {
-  unsigned char bytes[8] = {};
-  std::memcpy(bytes, key.data(), std::min<std::size_t>(key.size(), 8));
-  std::uint64_t word;
-  std::memcpy(&word, bytes, 8);
+  std::uint64_t word = 0;
+  std::memcpy(&word, key.data(), std::min<std::size_t>(key.size(), 8));
   return __builtin_bswap64(word);
 }
 
-/// Entries in the order of their keys, of equal keys only the last.
-std::vector<Trie::Entry> sorted_unique(const std::vector<Trie::Entry>& entries) {
-  std::vector<SortedKey> keys(entries.size());
-  for (std::uint32_t i = 0; i < entries.size(); ++i) keys[i] = {prefix_of(entries[i].first), i};
-  std::sort(keys.begin(), keys.end(), [&](const SortedKey& a, const SortedKey& b) {
-    if (a.prefix != b.prefix) return a.prefix < b.prefix;
-    const int order = entries[a.index].first.compare(entries[b.index].first);
-    return order != 0 ? order < 0 : a.index < b.index;
-  });
-  std::vector<Trie::Entry> sorted;
-  sorted.reserve(keys.size());
-  for (const SortedKey& key : keys) {
-    const Trie::Entry& entry = entries[key.index];
-    if (!sorted.empty() && sorted.back().first == entry.first) {
-      sorted.back() = entry;
-    } else {
-      sorted.push_back(entry);
-    }
+bool comes_before(const Key& a, const Key& b) {
+  if (a.prefix != b.prefix) return a.prefix < b.prefix;
+  const int order = a.text().compare(b.text());
+  return order != 0 ? order < 0 : a.index < b.index;
+}
+
+/// The keys in order, of equal ones only the last.
+std::vector<Key> sorted_unique(const std::vector<Trie::Entry>& entries) {
+  std::vector<Key> keys(entries.size());
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const auto& [text, value] = entries[i];
+    keys[i] = {prefix_of(text), text.data(), static_cast<std::uint32_t>(text.size()), value, i};
   }
-  return sorted;
+  if (!std::is_sorted(keys.begin(), keys.end(), comes_before)) std::sort(keys.begin(), keys.end(), comes_before);
+  std::size_t kept = 0;
+  for (const Key& key : keys) {
+    const bool repeats = kept > 0 && keys[kept - 1].prefix == key.prefix && keys[kept - 1].text() == key.text();
+    keys[repeats ? kept - 1 : kept++] = key;
+  }
+  keys.resize(kept);
+  return keys;
 }
 
 }  // namespace
@@ -48,10 +56,12 @@ std::vector<Trie::Entry> sorted_unique(const std::vector<Trie::Entry>& entries) 
 /// Places the nodes of sorted keys. Free cells form a list per block of 256; the children of a node share a block.
 class TrieBuilder {
  public:
-  TrieBuilder(Trie& trie, const std::vector<Trie::Entry>& keys) : cells_(trie.cells_), keys_(keys) {}
+  TrieBuilder(Trie& trie, const std::vector<Key>& keys) : cells_(trie.cells_), keys_(keys) {}
 
   void build() {
     cells_.clear();
+    // Nearly every node has one child, so that nodes are about as many as the bytes beyond shared prefixes.
+    cells_.reserve(keys_.size() * 4 + 512);
     add_block();
     take(0);
     cells_[0].base = kLeaf;
@@ -71,15 +81,19 @@ class TrieBuilder {
   };
 
   void place_children(Node node) {
-    if (node.begin < node.end && keys_[node.begin].first.size() == node.depth) {
-      cells_[node.cell].value = keys_[node.begin].second;
+    if (node.begin < node.end && keys_[node.begin].size == node.depth) {
+      cells_[node.cell].value = keys_[node.begin].value;
       ++node.begin;
+    }
+    if (node.begin + 1 == node.end) {
+      place_tail(node.cell, keys_[node.begin], node.depth);
+      return;
     }
     labels_.clear();
     bounds_.clear();
     for (std::uint32_t i = node.begin; i < node.end;) {
-      const char label = keys_[i].first[node.depth];
-      labels_.push_back(static_cast<unsigned char>(label));
+      const unsigned char label = keys_[i].at(node.depth);
+      labels_.push_back(label);
       bounds_.push_back(i);
       i = end_of_label(i, node.end, node.depth, label);
     }
@@ -96,17 +110,32 @@ class TrieBuilder {
     }
   }
 
-  std::uint32_t end_of_label(std::uint32_t begin, std::uint32_t end, std::uint32_t depth, char label) const {
+  /// The rest of the only key below a node: a chain of cells.
+  void place_tail(std::uint32_t cell, const Key& key, std::uint32_t depth) {
+    for (; depth < key.size; ++depth) {
+      labels_.assign(1, key.at(depth));
+      const std::uint32_t base = find_base();
+      const std::uint32_t child = base ^ labels_[0];
+      cells_[cell].base = base;
+      take(child);
+      cells_[child].parent = cell;
+      cells_[child].base = kLeaf;
+      cell = child;
+    }
+    cells_[cell].value = key.value;
+  }
+
+  std::uint32_t end_of_label(std::uint32_t begin, std::uint32_t end, std::uint32_t depth, unsigned char label) const {
     // Gallop: groups are long near the root and short elsewhere.
     std::uint32_t step = 1, low = begin;
-    while (low + step < end && keys_[low + step].first[depth] == label) {
+    while (low + step < end && keys_[low + step].at(depth) == label) {
       low += step;
       step *= 2;
     }
     std::uint32_t high = std::min(end, low + step);
     while (low + 1 < high) {
       const std::uint32_t middle = low + (high - low) / 2;
-      (keys_[middle].first[depth] == label ? low : high) = middle;
+      (keys_[middle].at(depth) == label ? low : high) = middle;
     }
     return high;
   }
@@ -118,15 +147,17 @@ class TrieBuilder {
     return true;
   }
 
-  /// A base whose cells are free, from the newest blocks, else from a new block.
+  /// A base whose cells are free, from the newest blocks, else from a new block. A block that was no use several times over is
+  /// given up, so that the search stays short.
   std::uint32_t find_base() {
     for (std::size_t i = open_blocks_.size(); i-- > 0;) {
       const std::uint32_t block = open_blocks_[i];
       if (free_count_[block] < labels_.size()) continue;
       const std::uint32_t first = block << 8;
       for (std::uint32_t cell = first + first_free_[block]; cell < first + 256; ++cell) {
-        if (free_[cell] && fits(cell ^ labels_[0])) return cell ^ labels_[0];
+        if (free_[cell] && (labels_.size() == 1 || fits(cell ^ labels_[0]))) return cell ^ labels_[0];
       }
+      if (++failures_[block] == kFailures) open_blocks_.erase(open_blocks_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     const auto first = static_cast<std::uint32_t>(cells_.size());
     add_block();
@@ -139,6 +170,7 @@ class TrieBuilder {
     free_.resize(cells_.size(), 1);
     free_count_.push_back(256);
     first_free_.push_back(0);
+    failures_.push_back(0);
     open_blocks_.push_back(block);
     if (open_blocks_.size() > kOpenBlocks) open_blocks_.erase(open_blocks_.begin());
   }
@@ -160,23 +192,32 @@ class TrieBuilder {
   }
 
   static constexpr std::uint32_t kLeaf = 1u << 31;
-  static constexpr std::size_t kOpenBlocks = 8;
+  static constexpr std::size_t kOpenBlocks = 4;
+  static constexpr int kFailures = 4;
 
   std::vector<Trie::Cell>& cells_;
-  const std::vector<Trie::Entry>& keys_;
+  const std::vector<Key>& keys_;
   std::vector<Node> pending_;
   std::vector<unsigned char> labels_;
   std::vector<std::uint32_t> bounds_;
   std::vector<unsigned char> free_;
   std::vector<std::uint32_t> free_count_;
   std::vector<std::uint32_t> first_free_;
+  std::vector<int> failures_;
   std::vector<std::uint32_t> open_blocks_;
 };
 
 Trie::Trie() : Trie(std::vector<Entry>()) {}
 
-Trie::Trie(std::vector<Entry> entries) {
-  const std::vector<Entry> keys = sorted_unique(entries);
+std::vector<Trie::Entry> Trie::sorted(std::vector<Entry> entries) {
+  const std::vector<Key> keys = sorted_unique(entries);
+  for (std::size_t i = 0; i < keys.size(); ++i) entries[i] = {keys[i].text(), keys[i].value};
+  entries.resize(keys.size());
+  return entries;
+}
+
+Trie::Trie(const std::vector<Entry>& entries) {
+  const std::vector<Key> keys = sorted_unique(entries);
   TrieBuilder(*this, keys).build();
   size_ = keys.size();
 }

@@ -16,8 +16,10 @@ class Trie {
   static constexpr std::uint32_t kRoot = 0;
 
   Trie();
-  /// Of equal keys the last entry counts. The keys need not outlive the call.
-  explicit Trie(std::vector<Entry> entries);
+  /// Of equal keys the last entry counts. The keys need not outlive the call. Entries in order (see `sorted`) build faster.
+  explicit Trie(const std::vector<Entry>& entries);
+  /// The entries in the order of their keys' bytes, of equal keys only the last.
+  static std::vector<Entry> sorted(std::vector<Entry> entries);
 
   /// The node below `node` along `byte`, or kNone.
   std::uint32_t step(std::uint32_t node, unsigned char byte) const {

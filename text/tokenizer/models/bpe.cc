@@ -38,7 +38,8 @@ Bpe::Bpe(Vocabulary vocabulary, const std::vector<std::pair<std::string_view, st
     const std::size_t prefix = std::min(options_.continuing_subword_prefix.size(), right.size());
     merged.assign(left);
     merged.append(right.substr(prefix));
-    merges_.add(known(vocabulary_, left), known(vocabulary_, right), {rank, known(vocabulary_, merged)});
+    const std::uint32_t left_id = known(vocabulary_, left), right_id = known(vocabulary_, right);
+    merges_.add(left_id, right_id, {rank, known(vocabulary_, merged)});
   }
   for (int byte = 0; byte < 256; ++byte) byte_fallback_[byte] = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
   find_word_borders();

@@ -39,7 +39,7 @@ Unigram::Unigram(const std::vector<std::pair<std::string_view, double>>& pieces,
     ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
     lowest = std::min(lowest, score);
   }
-  trie_ = Trie(std::move(entries));
+  trie_ = Trie(entries);
   unk_score_ = lowest - kUnknownPenalty;
   for (int byte = 0; byte < 256; ++byte) byte_ids_[byte] = trie_.find(fmt::format("<0x{:02X}>", byte));
 }

@@ -13,12 +13,13 @@ WordPiece::WordPiece(Vocabulary vocabulary, Options options)
   std::vector<Trie::Entry> first, rest;
   first.reserve(vocabulary_.size());
   rest.reserve(vocabulary_.size());
-  vocabulary_.for_each([&](std::string_view token, std::uint32_t id) {
-    first.emplace_back(token, id);
-    if (token.starts_with(prefix)) rest.emplace_back(token.substr(prefix.size()), id);
-  });
-  first_ = Trie(std::move(first));
-  rest_ = Trie(std::move(rest));
+  vocabulary_.for_each([&](std::string_view token, std::uint32_t id) { first.emplace_back(token, id); });
+  first = Trie::sorted(std::move(first));
+  for (const auto& [token, id] : first) {
+    if (token.starts_with(prefix)) rest.emplace_back(token.substr(prefix.size()), id);  // keeps the order
+  }
+  first_ = Trie(first);
+  rest_ = Trie(rest);
   unk_id_ = vocabulary_.find(options_.unk_token);
 }
 
