@@ -16,8 +16,8 @@ struct Heads {
 /// `size` elements cut into `heads` equal parts.
 Dim split_heads(InferContext& context, const Dim& size, std::int64_t heads, std::size_t input) {
   const bool divides = !size.is_constant() || size.constant() % heads == 0;
-  context.require(divides, "the last dimension of " + at(input) + ", " + size.to_string() + ", must be a multiple of the " +
-                               std::to_string(heads) + " heads");
+  context.require(divides, "the last dimension of " + at(input) + ", " + size.to_string() +
+                               ", must be a multiple of the " + std::to_string(heads) + " heads");
   return floor_div(size, heads);
 }
 
@@ -29,7 +29,8 @@ std::int64_t heads_attribute(InferContext& context, const char* name) {
 
 Heads read_heads(InferContext& context, std::size_t i, const char* attribute) {
   const std::vector<Dim>& dims = context.dims(i);
-  context.require(dims.size() == 3 || dims.size() == 4, at(i) + " must have rank 3 or 4, found " + context.input(i).to_string());
+  context.require(dims.size() == 3 || dims.size() == 4,
+                  at(i) + " must have rank 3 or 4, found " + context.input(i).to_string());
   if (dims.size() == 4) return {dims[0], dims[1], dims[2], dims[3]};
   const std::int64_t heads = heads_attribute(context, attribute);
   return {dims[0], heads, dims[1], split_heads(context, dims[2], heads, i)};
@@ -37,8 +38,9 @@ Heads read_heads(InferContext& context, std::size_t i, const char* attribute) {
 
 void check_grouping(InferContext& context, const Dim& q_heads, const Dim& kv_heads) {
   if (!q_heads.is_constant() || !kv_heads.is_constant()) return;
-  context.require(kv_heads.constant() > 0 && q_heads.constant() % kv_heads.constant() == 0,
-                  "the " + q_heads.to_string() + " query heads must be a multiple of the " + kv_heads.to_string() + " key heads");
+  context.require(
+      kv_heads.constant() > 0 && q_heads.constant() % kv_heads.constant() == 0,
+      "the " + q_heads.to_string() + " query heads must be a multiple of the " + kv_heads.to_string() + " key heads");
 }
 
 /// The mask must broadcast to [batch, heads, queries, keys]; its last dimension may be shorter than keys.
@@ -64,12 +66,15 @@ void set_unknown_attention(InferContext& context) {
 void infer_attention(InferContext& context) {
   for (std::size_t i = 0; i < 3; ++i) context.tensor(i);
   const std::int64_t mode = context.attributes().get_int("qk_matmul_output_mode", 0);
-  context.require(mode >= 0 && mode <= 3, "attribute 'qk_matmul_output_mode' must be 0 to 3, found " + std::to_string(mode));
+  context.require(mode >= 0 && mode <= 3,
+                  "attribute 'qk_matmul_output_mode' must be 0 to 3, found " + std::to_string(mode));
   context.require(context.has_input(4) == context.has_input(5), "past_key and past_value must be given together");
   if (!context.has_rank(0) || !context.has_rank(1) || !context.has_rank(2)) return set_unknown_attention(context);
   const bool packed = context.rank(0) == 3;
-  context.require(context.rank(1) == context.rank(0) && context.rank(2) == context.rank(0), "query, key and value must have one rank");
-  const Heads q = read_heads(context, 0, "q_num_heads"), k = read_heads(context, 1, "kv_num_heads"), v = read_heads(context, 2, "kv_num_heads");
+  context.require(context.rank(1) == context.rank(0) && context.rank(2) == context.rank(0),
+                  "query, key and value must have one rank");
+  const Heads q = read_heads(context, 0, "q_num_heads"), k = read_heads(context, 1, "kv_num_heads"),
+              v = read_heads(context, 2, "kv_num_heads");
   const Dim batch = context.same(q.batch, k.batch, "the batch sizes of query and key");
   context.same(batch, v.batch, "the batch sizes of query and value");
   const Dim head_size = context.same(q.size, k.size, "the head sizes of query and key");
@@ -87,7 +92,8 @@ void infer_attention(InferContext& context) {
       for (std::size_t i : {4, 5}) {
         context.same(context.dim(i, 0), batch, "the batch sizes of query and " + at(i));
         context.same(context.dim(i, 1), kv_heads, "the heads of key and " + at(i));
-        context.same(context.dim(i, 3), i == 4 ? head_size : v.size, "the head sizes of " + at(i) + " and what it continues");
+        context.same(context.dim(i, 3), i == 4 ? head_size : v.size,
+                     "the head sizes of " + at(i) + " and what it continues");
       }
     }
   }
@@ -97,8 +103,9 @@ void infer_attention(InferContext& context) {
   }
   const std::vector<Dim> scores = {batch, q.heads, q.sequence, total};
   check_mask(context, scores);
-  context.set_tensor(0, context.element(0), packed ? std::vector<Dim>{batch, q.sequence, q.heads * v.size}
-                                                   : std::vector<Dim>{batch, q.heads, q.sequence, v.size});
+  context.set_tensor(0, context.element(0),
+                     packed ? std::vector<Dim>{batch, q.sequence, q.heads * v.size}
+                            : std::vector<Dim>{batch, q.heads, q.sequence, v.size});
   context.set_tensor(1, context.element(1), {batch, kv_heads, total, head_size});
   context.set_tensor(2, context.element(2), {batch, kv_heads, total, v.size});
   context.set_tensor(3, context.element(0), scores);
@@ -109,12 +116,14 @@ void infer_rotary_embedding(InferContext& context) {
   context.tensor(1);
   context.tensor(2);
   const std::int64_t rotary = context.attributes().get_int("rotary_embedding_dim", 0);
-  context.require(rotary >= 0 && rotary % 2 == 0, "attribute 'rotary_embedding_dim' must be even, found " + std::to_string(rotary));
+  context.require(rotary >= 0 && rotary % 2 == 0,
+                  "attribute 'rotary_embedding_dim' must be even, found " + std::to_string(rotary));
   if (context.has_rank(0)) {
     const Heads x = read_heads(context, 0, "num_heads");
     if (x.size.is_constant()) {
-      context.require(rotary <= x.size.constant() && (rotary != 0 || x.size.constant() % 2 == 0),
-                      "RotaryEmbedding can't turn " + std::to_string(rotary) + " of a head's " + x.size.to_string() + " elements");
+      context.require(
+          rotary <= x.size.constant() && (rotary != 0 || x.size.constant() % 2 == 0),
+          "RotaryEmbedding can't turn " + std::to_string(rotary) + " of a head's " + x.size.to_string() + " elements");
     }
     const bool gathered = context.has_input(3);
     for (std::size_t i : {1, 2}) {
@@ -142,8 +151,10 @@ void check_linear_inputs(InferContext& context) {
   const bool known = rule == "linear" || rule == "gated" || rule == "delta" || rule == "gated_delta";
   context.require(known, "attribute 'update_rule' must be linear, gated, delta or gated_delta, found '" + rule + "'");
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
-  context.require(context.has_input(4) == gated, "decay goes with the update rules gated and gated_delta, and with no other");
-  context.require(context.has_input(5) == delta, "beta goes with the update rules delta and gated_delta, and with no other");
+  context.require(context.has_input(4) == gated,
+                  "decay goes with the update rules gated and gated_delta, and with no other");
+  context.require(context.has_input(5) == delta,
+                  "beta goes with the update rules delta and gated_delta, and with no other");
 }
 
 void infer_linear_attention(InferContext& context) {
@@ -152,14 +163,16 @@ void infer_linear_attention(InferContext& context) {
     context.require_rank(i, 3);
   }
   check_linear_inputs(context);
-  const std::int64_t q_heads = heads_attribute(context, "q_num_heads"), kv_heads = heads_attribute(context, "kv_num_heads");
+  const std::int64_t q_heads = heads_attribute(context, "q_num_heads"),
+                     kv_heads = heads_attribute(context, "kv_num_heads");
   check_grouping(context, q_heads, kv_heads);
   const ElementType state_type = context.has_input(3) ? context.element(3) : context.element(0);
   if (!context.has_rank(0) || !context.has_rank(1) || !context.has_rank(2)) {
     context.set_unranked(0, context.element(0));
     return context.set_unranked(1, state_type);
   }
-  const Heads q = read_heads(context, 0, "q_num_heads"), k = read_heads(context, 1, "kv_num_heads"), v = read_heads(context, 2, "kv_num_heads");
+  const Heads q = read_heads(context, 0, "q_num_heads"), k = read_heads(context, 1, "kv_num_heads"),
+              v = read_heads(context, 2, "kv_num_heads");
   for (const Heads& other : {k, v}) {
     context.same(q.batch, other.batch, "the batch sizes of query, key and value");
     context.same(q.sequence, other.sequence, "the sequence lengths of query, key and value");
@@ -168,7 +181,8 @@ void infer_linear_attention(InferContext& context) {
   const std::vector<Dim> state = {q.batch, kv_heads, key_size, v.size};
   if (context.has_input(3) && context.has_rank(3)) {
     context.require_rank(3, 4);
-    for (std::size_t i = 0; i < 4; ++i) context.same(context.dim(3, i), state[i], "the shape of past_state and of the state");
+    for (std::size_t i = 0; i < 4; ++i)
+      context.same(context.dim(3, i), state[i], "the shape of past_state and of the state");
   }
   for (std::size_t i : {4, 5}) {
     if (!context.has_input(i) || !context.has_rank(i)) continue;
@@ -178,7 +192,8 @@ void infer_linear_attention(InferContext& context) {
     const Dim& last = context.dim(i, 2);
     const Dim full = i == 4 ? Dim(kv_heads) * key_size : Dim(1);
     const bool fits = !last.is_constant() || !full.is_constant() || last.is(kv_heads) || last == full;
-    context.require(fits, "the last dimension of " + at(i) + ", " + last.to_string() + ", must be kv_num_heads or " + full.to_string());
+    context.require(fits, "the last dimension of " + at(i) + ", " + last.to_string() + ", must be kv_num_heads or " +
+                              full.to_string());
   }
   context.set_tensor(0, context.element(0), {q.batch, q.sequence, Dim(q_heads) * v.size});
   context.set_tensor(1, state_type, state);

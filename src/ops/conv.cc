@@ -24,7 +24,8 @@ std::int64_t positive_attribute(const InferContext& context, const char* name) {
 /// The data's spatial rank, having checked that data and weights agree in rank.
 std::size_t spatial_rank(InferContext& context, const ConvInputs& in) {
   const std::size_t rank = context.rank(in.x);
-  context.require(rank >= 3, "the data must have the shape [batch, channels, spatial…], found " + context.input(in.x).to_string());
+  context.require(rank >= 3,
+                  "the data must have the shape [batch, channels, spatial…], found " + context.input(in.x).to_string());
   context.require_rank(in.w, rank);
   return rank - 2;
 }
@@ -36,7 +37,8 @@ std::vector<Dim> kernel_dims(InferContext& context, const ConvInputs& in, std::s
   for (std::size_t i = 0; i < spatial; ++i) {
     const bool known = context.has_rank(in.w);
     if (known && !given.empty()) {
-      dims.push_back(context.same(given[i], context.dim(in.w, i + 2), "kernel_shape and the weights' shape along spatial axis " + std::to_string(i)));
+      dims.push_back(context.same(given[i], context.dim(in.w, i + 2),
+                                  "kernel_shape and the weights' shape along spatial axis " + std::to_string(i)));
     } else if (known) {
       dims.push_back(context.dim(in.w, i + 2));
     } else {
@@ -49,7 +51,8 @@ std::vector<Dim> kernel_dims(InferContext& context, const ConvInputs& in, std::s
 void check_bias(InferContext& context, const ConvInputs& in, const Dim& channels) {
   if (in.bias == kNoInput || !context.has_input(in.bias)) return;
   context.require_rank(in.bias, 1);
-  if (context.has_rank(in.bias)) context.same(channels, context.dim(in.bias, 0), "the output channels and the bias's length");
+  if (context.has_rank(in.bias))
+    context.same(channels, context.dim(in.bias, 0), "the output channels and the bias's length");
 }
 
 /// Output [N, M, windows…] of data [N, C, …] and weights [M, C / group, kernel…].
@@ -58,11 +61,14 @@ std::vector<Dim> convolved(InferContext& context, const ConvInputs& in) {
   const std::int64_t group = positive_attribute(context, "group");
   const WindowAttributes window = WindowAttributes::parse(context.attributes(), spatial);
   const std::vector<Dim> kernel = kernel_dims(context, in, spatial);
-  std::vector<Dim> out = {context.dim(in.x, 0), context.has_rank(in.w) ? context.dim(in.w, 0) : context.fresh("channels")};
+  std::vector<Dim> out = {context.dim(in.x, 0),
+                          context.has_rank(in.w) ? context.dim(in.w, 0) : context.fresh("channels")};
   if (context.has_rank(in.w)) {
-    context.same(context.dim(in.x, 1), context.dim(in.w, 1) * group, "the data's channels and group times the weights' dimension 1");
+    context.same(context.dim(in.x, 1), context.dim(in.w, 1) * group,
+                 "the data's channels and group times the weights' dimension 1");
     const bool divides = !out[1].is_constant() || out[1].constant() % group == 0;
-    context.require(divides, "attribute 'group', " + std::to_string(group) + ", must divide the " + out[1].to_string() + " output channels");
+    context.require(divides, "attribute 'group', " + std::to_string(group) + ", must divide the " + out[1].to_string() +
+                                 " output channels");
   }
   check_bias(context, in, out[1]);
   for (std::size_t i = 0; i < spatial; ++i) out.push_back(window.output(i, context.dim(in.x, i + 2), kernel[i]));
@@ -75,7 +81,6 @@ void infer_convolution(InferContext& context, const ConvInputs& in, ElementType 
   if (!context.has_rank(in.x)) return context.set_unranked(0, type);
   context.set_tensor(0, type, convolved(context, in));
 }
-
 
 void infer_conv_integer(InferContext& context) { infer_convolution(context, {0, 1, kNoInput}, ElementType::kInt32); }
 
@@ -90,11 +95,14 @@ void infer_conv_transpose(InferContext& context) {
   const std::int64_t group = positive_attribute(context, "group");
   const TransposedWindow window = TransposedWindow::parse(context.attributes(), spatial);
   const std::vector<Dim> kernel = kernel_dims(context, in, spatial);
-  std::vector<Dim> out = {context.dim(0, 0), context.has_rank(1) ? context.dim(1, 1) * group : context.fresh("channels")};
+  std::vector<Dim> out = {context.dim(0, 0),
+                          context.has_rank(1) ? context.dim(1, 1) * group : context.fresh("channels")};
   if (context.has_rank(1)) {
-    const Dim channels = context.same(context.dim(0, 1), context.dim(1, 0), "the data's channels and the weights' dimension 0");
+    const Dim channels =
+        context.same(context.dim(0, 1), context.dim(1, 0), "the data's channels and the weights' dimension 0");
     const bool divides = !channels.is_constant() || channels.constant() % group == 0;
-    context.require(divides, "attribute 'group', " + std::to_string(group) + ", must divide the " + channels.to_string() + " channels");
+    context.require(divides, "attribute 'group', " + std::to_string(group) + ", must divide the " +
+                                 channels.to_string() + " channels");
   }
   check_bias(context, in, out[1]);
   for (std::size_t i = 0; i < spatial; ++i) {
@@ -107,7 +115,8 @@ void infer_conv_transpose(InferContext& context) {
 
 void infer_deform_conv(InferContext& context) {
   const ElementType type = context.tensor(0).element;
-  context.require(context.tensor(1).element == type && context.tensor(2).element == type, "data, weights and offset must have one element type");
+  context.require(context.tensor(1).element == type && context.tensor(2).element == type,
+                  "data, weights and offset must have one element type");
   if (!context.has_rank(0)) return context.set_unranked(0, type);
   const std::vector<Dim> out = convolved(context, {0, 1, 3});
   const std::int64_t offset_group = positive_attribute(context, "offset_group");
@@ -121,7 +130,8 @@ void infer_deform_conv(InferContext& context) {
     context.require_rank(i, out.size());
     context.same(context.dim(i, 0), out[0], "the batch sizes of data and " + what);
     context.same(context.dim(i, 1), channels, "dimension 1 of " + what + " and what the kernel needs");
-    for (std::size_t d = 2; d < out.size(); ++d) context.same(context.dim(i, d), out[d], "the spatial sizes of " + what + " and the output");
+    for (std::size_t d = 2; d < out.size(); ++d)
+      context.same(context.dim(i, d), out[d], "the spatial sizes of " + what + " and the output");
   };
   check(2, taps * static_cast<std::int64_t>(kernel.size()), "offset");
   check(4, taps, "mask");
@@ -178,7 +188,8 @@ void infer_causal_conv_with_state(InferContext& context) {
 
 void infer_conv(InferContext& context) {
   const ElementType type = context.tensor(0).element;
-  context.require(is_floating_point(type), "the data of Conv must be of a floating-point type, found " + std::string(name(type)));
+  context.require(is_floating_point(type),
+                  "the data of Conv must be of a floating-point type, found " + std::string(name(type)));
   context.require(context.tensor(1).element == type, "data and weights must have one element type");
   infer_convolution(context, {0, 1, 2}, type);
 }

@@ -25,7 +25,8 @@ void infer_resize(InferContext& context) {
   const std::size_t source = has_scales ? 2 : 3;
   if (context.has_rank(source) && context.dim(source, 0).is_constant()) {
     context.require(context.dim(source, 0).constant() == static_cast<std::int64_t>(attributes.axes.size()),
-                    "'scales' or 'sizes' must have one element for each of the " + std::to_string(attributes.axes.size()) + " axes");
+                    "'scales' or 'sizes' must have one element for each of the " +
+                        std::to_string(attributes.axes.size()) + " axes");
   }
   if (has_scales) {
     if (const auto scales = context.float_values(2)) {
@@ -65,7 +66,8 @@ void infer_grid_sample(InferContext& context) {
   }
   if (context.has_rank(1)) {
     if (context.has_rank(0)) out[0] = context.same(out[0], context.dim(1, 0), "the batch sizes of data and grid");
-    context.same(context.dim(1, rank - 1), static_cast<std::int64_t>(rank) - 2, "the grid's last dimension and the number of spatial axes");
+    context.same(context.dim(1, rank - 1), static_cast<std::int64_t>(rank) - 2,
+                 "the grid's last dimension and the number of spatial axes");
     for (std::size_t i = 2; i < rank; ++i) out[i] = context.dim(1, i - 1);
   }
   context.set_tensor(0, type, out);
@@ -79,7 +81,8 @@ void infer_affine_grid(InferContext& context) {
   const bool counted = context.has_rank(1) && context.dim(1, 0).is_constant();
   if (!size && !counted) return context.set_unranked(0, type);
   const std::size_t rank = size ? size->size() : static_cast<std::size_t>(context.dim(1, 0).constant());
-  context.require(rank == 4 || rank == 5, "'size' of AffineGrid must have 4 or 5 elements, found " + std::to_string(rank));
+  context.require(rank == 4 || rank == 5,
+                  "'size' of AffineGrid must have 4 or 5 elements, found " + std::to_string(rank));
   const auto spatial = static_cast<std::int64_t>(rank) - 2;
   std::vector<Dim> out = {size ? (*size)[0] : context.fresh("batch")};
   if (context.has_rank(0)) {
@@ -113,7 +116,8 @@ void infer_image_decoder(InferContext& context) {
   const std::string format = context.attributes().get_string("pixel_format", "RGB");
   context.require(format == "RGB" || format == "BGR" || format == "Grayscale",
                   "attribute 'pixel_format' must be RGB, BGR or Grayscale, found '" + format + "'");
-  context.set_tensor(0, ElementType::kUInt8, {context.fresh("height"), context.fresh("width"), format == "Grayscale" ? 1 : 3});
+  context.set_tensor(0, ElementType::kUInt8,
+                     {context.fresh("height"), context.fresh("width"), format == "Grayscale" ? 1 : 3});
 }
 
 }  // namespace

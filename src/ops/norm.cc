@@ -8,8 +8,8 @@ namespace {
 
 void require_float(InferContext& context, std::size_t i) {
   const ElementType type = context.tensor(i).element;
-  context.require(is_floating_point(type), "input " + std::to_string(i) + " must be of a floating-point type, found " +
-                                               std::string(name(type)));
+  context.require(is_floating_point(type),
+                  "input " + std::to_string(i) + " must be of a floating-point type, found " + std::string(name(type)));
 }
 
 /// Softmax and its kin: an axis, and the input's shape.
@@ -100,7 +100,8 @@ void infer_instance_normalization(InferContext& context) {
   require_float(context, 0);
   context.set_like(0, 0);
   if (!context.has_rank(0)) return;
-  context.require(context.rank(0) >= 2, "the data must have the shape [batch, channels, …], found " + context.input(0).to_string());
+  context.require(context.rank(0) >= 2,
+                  "the data must have the shape [batch, channels, …], found " + context.input(0).to_string());
   const Dim count = per_channel(context, 1, channels(context));
   per_channel(context, 2, count);
 }
@@ -133,7 +134,8 @@ void infer_lrn(InferContext& context) {
   require_float(context, 0);
   const std::int64_t size = context.attributes().get_int("size");
   context.require(size > 0, "attribute 'size' of LRN must be positive, found " + std::to_string(size));
-  context.require(!context.has_rank(0) || context.rank(0) >= 2, "the data of LRN must have the shape [batch, channels, …]");
+  context.require(!context.has_rank(0) || context.rank(0) >= 2,
+                  "the data of LRN must have the shape [batch, channels, …]");
   context.set_like(0, 0);
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 /// The data of a pool, [batch, channels, spatial…].
 std::size_t spatial_rank(InferContext& context) {
-  context.require(context.rank(0) >= 3, "the data must have the shape [batch, channels, spatial…], found " + context.input(0).to_string());
+  context.require(context.rank(0) >= 3,
+                  "the data must have the shape [batch, channels, spatial…], found " + context.input(0).to_string());
   return context.rank(0) - 2;
 }
 
@@ -51,7 +52,8 @@ void infer_max_pool(InferContext& context) {
 void infer_global_pool(InferContext& context) {
   const ElementType type = context.tensor(0).element;
   if (!context.has_rank(0)) return context.set_unranked(0, type);
-  context.require(context.rank(0) >= 2, "the data must have the shape [batch, channels, spatial…], found " + context.input(0).to_string());
+  context.require(context.rank(0) >= 2,
+                  "the data must have the shape [batch, channels, spatial…], found " + context.input(0).to_string());
   std::vector<Dim> out = context.dims(0);
   for (std::size_t i = 2; i < out.size(); ++i) out[i] = 1;
   context.set_tensor(0, type, out);
@@ -70,12 +72,14 @@ void infer_max_unpool(InferContext& context) {
   const std::size_t spatial = spatial_rank(context);
   if (context.has_rank(1)) {
     context.require_rank(1, context.rank(0));
-    for (std::size_t i = 0; i < context.rank(0); ++i) context.same(context.dim(0, i), context.dim(1, i), "the shapes of data and indices");
+    for (std::size_t i = 0; i < context.rank(0); ++i)
+      context.same(context.dim(0, i), context.dim(1, i), "the shapes of data and indices");
   }
   if (context.has_input(2)) {
     const auto shape = context.values(2);
     if (!shape) return context.set_tensor(0, type, context.fresh_dims(context.rank(0), "unpooled"));
-    context.require(shape->size() == context.rank(0), "output_shape must have one element for each of the data's dimensions");
+    context.require(shape->size() == context.rank(0),
+                    "output_shape must have one element for each of the data's dimensions");
     return context.set_tensor(0, type, *shape);
   }
   const WindowAttributes window = WindowAttributes::parse(context.attributes(), spatial);
@@ -83,7 +87,8 @@ void infer_max_unpool(InferContext& context) {
   context.require(!kernel.empty(), "attribute 'kernel_shape' is required and missing");
   std::vector<Dim> out = {context.dim(0, 0), context.dim(0, 1)};
   for (std::size_t i = 0; i < spatial; ++i) {
-    out.push_back((context.dim(0, i + 2) - 1) * window.strides[i] + kernel[i] - window.pads[i] - window.pads[spatial + i]);
+    out.push_back((context.dim(0, i + 2) - 1) * window.strides[i] + kernel[i] - window.pads[i] -
+                  window.pads[spatial + i]);
   }
   context.set_tensor(0, type, out);
 }
@@ -95,20 +100,27 @@ void infer_regions(InferContext& context, std::int64_t width, std::int64_t out_h
   context.require_rank(0, 4);
   context.require_rank(1, 2);
   context.require(out_height > 0 && out_width > 0, "the output's height and width must be positive");
-  if (context.has_rank(1)) context.same(context.dim(1, 1), width, "the elements of one region and what the operator takes");
-  context.set_tensor(0, type, {context.has_rank(1) ? context.dim(1, 0) : context.fresh("regions"),
-                               context.has_rank(0) ? context.dim(0, 1) : context.fresh("channels"), out_height, out_width});
+  if (context.has_rank(1))
+    context.same(context.dim(1, 1), width, "the elements of one region and what the operator takes");
+  context.set_tensor(0, type,
+                     {context.has_rank(1) ? context.dim(1, 0) : context.fresh("regions"),
+                      context.has_rank(0) ? context.dim(0, 1) : context.fresh("channels"), out_height, out_width});
 }
 
 void infer_roi_align(InferContext& context) {
   context.require_rank(2, 1);
   const std::string mode = context.attributes().get_string("mode", "avg");
-  context.require(mode == "avg" || mode == "max", "attribute 'mode' of RoiAlign must be avg or max, found '" + mode + "'");
+  context.require(mode == "avg" || mode == "max",
+                  "attribute 'mode' of RoiAlign must be avg or max, found '" + mode + "'");
   const std::string transform = context.attributes().get_string("coordinate_transformation_mode", "half_pixel");
-  context.require(transform == "half_pixel" || transform == "output_half_pixel",
-                  "attribute 'coordinate_transformation_mode' of RoiAlign must be half_pixel or output_half_pixel, found '" + transform + "'");
-  infer_regions(context, 4, context.attributes().get_int("output_height", 1), context.attributes().get_int("output_width", 1));
-  if (context.has_rank(1) && context.has_rank(2)) context.same(context.dim(1, 0), context.dim(2, 0), "the numbers of regions and batch indices");
+  context.require(
+      transform == "half_pixel" || transform == "output_half_pixel",
+      "attribute 'coordinate_transformation_mode' of RoiAlign must be half_pixel or output_half_pixel, found '" +
+          transform + "'");
+  infer_regions(context, 4, context.attributes().get_int("output_height", 1),
+                context.attributes().get_int("output_width", 1));
+  if (context.has_rank(1) && context.has_rank(2))
+    context.same(context.dim(1, 0), context.dim(2, 0), "the numbers of regions and batch indices");
 }
 
 void infer_max_roi_pool(InferContext& context) {

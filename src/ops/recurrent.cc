@@ -34,7 +34,8 @@ void require_dims(InferContext& context, std::size_t i, const std::vector<Dim>& 
   context.require_rank(i, wanted.size());
   if (!context.has_rank(i)) return;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
-    context.same(wanted[d], context.dim(i, d), "dimension " + std::to_string(d) + " of " + what + " and what the layer needs");
+    context.same(wanted[d], context.dim(i, d),
+                 "dimension " + std::to_string(d) + " of " + what + " and what the layer needs");
   }
 }
 
@@ -45,7 +46,8 @@ Sizes layer_sizes(InferContext& context, std::int64_t gates) {
   context.require_rank(0, 3);
   context.require_rank(1, 3);
   context.require_rank(2, 3);
-  const bool one_type = context.element(0) == context.tensor(1).element && context.element(0) == context.tensor(2).element;
+  const bool one_type =
+      context.element(0) == context.tensor(1).element && context.element(0) == context.tensor(2).element;
   context.require(one_type, "X, W and R must have one element type");
   Sizes sizes;
   sizes.directions = direction_count(context);
@@ -69,8 +71,9 @@ void infer_layer(InferContext& context, std::int64_t gates) {
                                              : std::vector<Dim>{sizes.directions, sizes.batch, sizes.hidden};
   require_dims(context, 5, state, "initial_h");
   const ElementType type = context.element(0);
-  context.set_tensor(0, type, batch_first ? std::vector<Dim>{sizes.batch, sizes.sequence, sizes.directions, sizes.hidden}
-                                          : std::vector<Dim>{sizes.sequence, sizes.directions, sizes.batch, sizes.hidden});
+  context.set_tensor(0, type,
+                     batch_first ? std::vector<Dim>{sizes.batch, sizes.sequence, sizes.directions, sizes.hidden}
+                                 : std::vector<Dim>{sizes.sequence, sizes.directions, sizes.batch, sizes.hidden});
   context.set_tensor(1, type, state);
   if (gates == 4) {
     require_dims(context, 6, state, "initial_c");

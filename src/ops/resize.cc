@@ -32,10 +32,11 @@ Enum choose(const graph::Attributes& attributes, const char* attribute, const Ch
 constexpr Choice<ResizeAttributes::Mode> kModes[] = {{"nearest", ResizeAttributes::Mode::kNearest},
                                                      {"linear", ResizeAttributes::Mode::kLinear},
                                                      {"cubic", ResizeAttributes::Mode::kCubic}};
-constexpr Choice<ResizeAttributes::Nearest> kNearest[] = {{"round_prefer_floor", ResizeAttributes::Nearest::kRoundPreferFloor},
-                                                          {"round_prefer_ceil", ResizeAttributes::Nearest::kRoundPreferCeil},
-                                                          {"floor", ResizeAttributes::Nearest::kFloor},
-                                                          {"ceil", ResizeAttributes::Nearest::kCeil}};
+constexpr Choice<ResizeAttributes::Nearest> kNearest[] = {
+    {"round_prefer_floor", ResizeAttributes::Nearest::kRoundPreferFloor},
+    {"round_prefer_ceil", ResizeAttributes::Nearest::kRoundPreferCeil},
+    {"floor", ResizeAttributes::Nearest::kFloor},
+    {"ceil", ResizeAttributes::Nearest::kCeil}};
 constexpr Choice<ResizeAttributes::Coordinates> kCoordinates[] = {
     {"half_pixel", ResizeAttributes::Coordinates::kHalfPixel},
     {"half_pixel_symmetric", ResizeAttributes::Coordinates::kHalfPixelSymmetric},
@@ -58,7 +59,8 @@ std::vector<std::size_t> parse_axes(const graph::Attributes& attributes, std::si
   for (std::int64_t axis : *given) {
     if (axis < -n || axis >= n) fail(ErrorCode::kInvalidModel, "axis {} is outside a tensor of rank {}", axis, rank);
     const auto normalized = static_cast<std::size_t>(axis < 0 ? axis + n : axis);
-    if (std::find(axes.begin(), axes.end(), normalized) != axes.end()) fail(ErrorCode::kInvalidModel, "attribute 'axes' of Resize repeats axis {}", axis);
+    if (std::find(axes.begin(), axes.end(), normalized) != axes.end())
+      fail(ErrorCode::kInvalidModel, "attribute 'axes' of Resize repeats axis {}", axis);
     axes.push_back(normalized);
   }
   return axes;
@@ -80,7 +82,8 @@ ResizeAttributes ResizeAttributes::parse(const graph::Attributes& attributes, st
   return result;
 }
 
-double ResizeAttributes::common_scale(const std::vector<std::int64_t>& in, const std::vector<std::int64_t>& sizes) const {
+double ResizeAttributes::common_scale(const std::vector<std::int64_t>& in,
+                                      const std::vector<std::int64_t>& sizes) const {
   double scale = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (in[i] <= 0) fail(ErrorCode::kInvalidArgument, "Resize can't keep the aspect ratio of an axis without elements");

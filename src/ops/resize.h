@@ -11,7 +11,14 @@ namespace sardonyx::ops {
 struct ResizeAttributes {
   enum class Mode : std::uint8_t { kNearest, kLinear, kCubic };
   enum class Nearest : std::uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
-  enum class Coordinates : std::uint8_t { kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric, kTfCropAndResize };
+  enum class Coordinates : std::uint8_t {
+    kHalfPixel,
+    kHalfPixelSymmetric,
+    kPytorchHalfPixel,
+    kAlignCorners,
+    kAsymmetric,
+    kTfCropAndResize
+  };
   enum class Policy : std::uint8_t { kStretch, kNotLarger, kNotSmaller };
 
   Mode mode = Mode::kNearest;

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "sardonyx/error.h"
+
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
-#include "sardonyx/error.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -12,8 +13,9 @@ struct Inference {
   graph::SymbolTable symbols;
   std::vector<Constraint> constraints;
 
-  std::vector<std::string> run(std::string_view op, const graph::Attributes& attributes, const std::vector<ValueType>& inputs,
-                               std::size_t outputs = 1, const std::vector<const Tensor*>& constants = {}) {
+  std::vector<std::string> run(std::string_view op, const graph::Attributes& attributes,
+                               const std::vector<ValueType>& inputs, std::size_t outputs = 1,
+                               const std::vector<const Tensor*>& constants = {}) {
     std::vector<const Tensor*> all = constants;
     all.resize(inputs.size(), nullptr);
     const graph::NodeDesc node{"", op, "", &attributes, inputs, {}, all};
@@ -44,8 +46,10 @@ TEST(ConvInference, SpatialSizesAreExpressions) {
   EXPECT_TRUE(in.constraints.empty());
   // The same expression whenever the same layer follows: shapes stay comparable.
   const auto same = attributes({{"pads", Ints{1, 1, 1, 1}}});
-  EXPECT_EQ(in.run("Conv", same, {in.floats({1, 3, in.dim("h"), in.dim("w")}), in.floats({8, 3, 3, 3})}), Types{"float[1,8,h,w]"});
-  EXPECT_EQ(in.run("Conv", same, {in.floats({1, in.dim("c"), 4, 4}), in.floats({8, 3, 3, 3})}), Types{"float[1,8,4,4]"});
+  EXPECT_EQ(in.run("Conv", same, {in.floats({1, 3, in.dim("h"), in.dim("w")}), in.floats({8, 3, 3, 3})}),
+            Types{"float[1,8,h,w]"});
+  EXPECT_EQ(in.run("Conv", same, {in.floats({1, in.dim("c"), 4, 4}), in.floats({8, 3, 3, 3})}),
+            Types{"float[1,8,4,4]"});
   ASSERT_EQ(in.constraints.size(), 1u);  // c = 3 was assumed
 }
 
@@ -91,10 +95,12 @@ TEST(ResizeInference, ScalesAndSizes) {
   const float two[] = {1, 1, 2, 2};
   const Tensor scales = Tensor::from<float>({4}, two);
   const ValueType vector = ValueType::tensor(ElementType::kFloat32, {4});
-  EXPECT_EQ(in.run("Resize", {}, {x, ValueType{}, vector}, 1, {nullptr, nullptr, &scales}), Types{"float[1,3,2*h,2*w]"});
+  EXPECT_EQ(in.run("Resize", {}, {x, ValueType{}, vector}, 1, {nullptr, nullptr, &scales}),
+            Types{"float[1,3,2*h,2*w]"});
   ValueType sizes = ValueType::tensor(ElementType::kInt64, {2});
   sizes.values = std::vector<Dim>{in.dim("h") * 2, 7};
-  EXPECT_EQ(in.run("Resize", attributes({{"axes", Ints{2, 3}}}), {x, ValueType{}, ValueType{}, sizes}), Types{"float[1,3,2*h,7]"});
+  EXPECT_EQ(in.run("Resize", attributes({{"axes", Ints{2, 3}}}), {x, ValueType{}, ValueType{}, sizes}),
+            Types{"float[1,3,2*h,7]"});
 }
 
 TEST(NormInference, StatisticsKeepTheRank) {

@@ -14,12 +14,13 @@ using graph::Dim;
 /// Above this no product of two attribute values can overflow.
 constexpr std::int64_t kMaxAttribute = std::numeric_limits<std::int32_t>::max();
 
-std::vector<std::int64_t> list(const graph::Attributes& attributes, const char* name, std::size_t length, std::int64_t fallback,
-                               std::int64_t least) {
+std::vector<std::int64_t> list(const graph::Attributes& attributes, const char* name, std::size_t length,
+                               std::int64_t fallback, std::int64_t least) {
   std::vector<std::int64_t> values = attributes.get_ints(name, std::vector<std::int64_t>(length, fallback));
   if (values.empty()) values.assign(length, fallback);
   if (values.size() != length) {
-    fail(ErrorCode::kInvalidModel, "attribute '{}' must have {} elements for this input, found {}", name, length, values.size());
+    fail(ErrorCode::kInvalidModel, "attribute '{}' must have {} elements for this input, found {}", name, length,
+         values.size());
   }
   for (std::int64_t value : values) {
     if (value < least || value > kMaxAttribute) {
@@ -35,7 +36,8 @@ WindowAttributes::AutoPad parse_auto_pad(const std::string& text) {
   if (text == "SAME_UPPER") return AutoPad::kSameUpper;
   if (text == "SAME_LOWER") return AutoPad::kSameLower;
   if (text == "VALID") return AutoPad::kValid;
-  fail(ErrorCode::kInvalidModel, "attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, found '{}'", text);
+  fail(ErrorCode::kInvalidModel, "attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, found '{}'",
+       text);
 }
 
 }  // namespace
@@ -58,7 +60,8 @@ Dim WindowAttributes::output(std::size_t axis, const Dim& input, const Dim& kern
   const Dim extent = (kernel - 1) * dilations[axis] + 1;
   const Dim room = input + begin + end - extent;
   if (room.is_constant() && input.is_constant() && room.constant() < -stride) {
-    fail(ErrorCode::kInvalidModel, "a window of {} elements does not fit into spatial axis {} of {} elements with padding {} and {}",
+    fail(ErrorCode::kInvalidModel,
+         "a window of {} elements does not fit into spatial axis {} of {} elements with padding {} and {}",
          extent.to_string(), axis, input.constant(), begin, end);
   }
   if (!ceil_mode) return floor_div(room + stride, stride);
@@ -89,7 +92,8 @@ TransposedWindow TransposedWindow::parse(const graph::Attributes& attributes, st
     // Some exporters give the batch and channel dimensions too.
     if (shape.size() == spatial_rank + 2) shape.erase(shape.begin(), shape.begin() + 2);
     if (!shape.empty() && shape.size() != spatial_rank) {
-      fail(ErrorCode::kInvalidModel, "attribute 'output_shape' must have {} elements for this input, found {}", spatial_rank, shape.size());
+      fail(ErrorCode::kInvalidModel, "attribute 'output_shape' must have {} elements for this input, found {}",
+           spatial_rank, shape.size());
     }
     result.output_shape = shape;
   }
@@ -102,7 +106,8 @@ Dim TransposedWindow::output(std::size_t axis, const Dim& input, const Dim& kern
   const std::int64_t stride = window.strides[axis];
   if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower) return input * stride;
   const Dim extent = (kernel - 1) * window.dilations[axis] + 1;
-  return (input - 1) * stride + output_padding[axis] + extent - window.pads[axis] - window.pads[window.strides.size() + axis];
+  return (input - 1) * stride + output_padding[axis] + extent - window.pads[axis] -
+         window.pads[window.strides.size() + axis];
 }
 
 std::int64_t TransposedWindow::pad_begin(std::size_t axis, std::int64_t input, std::int64_t kernel) const {

@@ -8,8 +8,8 @@
 
 namespace sardonyx::ops {
 
-/// The window attributes that convolutions and pools share: strides, dilations, pads, auto_pad, ceil_mode. One entry per
-/// spatial axis (pads: begins, then ends).
+/// The window attributes that convolutions and pools share: strides, dilations, pads, auto_pad, ceil_mode. One entry
+/// per spatial axis (pads: begins, then ends).
 struct WindowAttributes {
   enum class AutoPad : std::uint8_t { kNotSet, kSameUpper, kSameLower, kValid };
 
@@ -17,11 +17,12 @@ struct WindowAttributes {
   bool ceil_mode = false;
   std::vector<std::int64_t> strides, dilations, pads;
 
-  /// Defaults filled in for `spatial_rank` axes. Lists of another length, strides or dilations below 1 and negative pads are
-  /// Errors.
+  /// Defaults filled in for `spatial_rank` axes. Lists of another length, strides or dilations below 1 and negative
+  /// pads are Errors.
   static WindowAttributes parse(const graph::Attributes& attributes, std::size_t spatial_rank);
 
-  /// Windows along an axis of `input` elements; an Error when the sizes are known and the kernel exceeds the padded input.
+  /// Windows along an axis of `input` elements; an Error when the sizes are known and the kernel exceeds the padded
+  /// input.
   graph::Dim output(std::size_t axis, const graph::Dim& input, const graph::Dim& kernel) const;
   /// Elements of padding before the input, for known sizes.
   std::int64_t pad_begin(std::size_t axis, std::int64_t input, std::int64_t kernel) const;

@@ -68,7 +68,8 @@ std::optional<Header> read_header(Reader& in) {
   }
   header.from_top = header.height < 0;
   header.height = std::abs(header.height);
-  const bool known = header.bits == 1 || header.bits == 4 || header.bits == 8 || header.bits == 16 || header.bits == 24 || header.bits == 32;
+  const bool known = header.bits == 1 || header.bits == 4 || header.bits == 8 || header.bits == 16 ||
+                     header.bits == 24 || header.bits == 32;
   if (!in.ok() || !known || header.width <= 0 || header.height <= 0) return std::nullopt;
   return header;
 }
@@ -89,10 +90,12 @@ std::optional<DecodedImage> decode_bmp(EncodedImage bytes) {
   if (!header) return std::nullopt;
   const auto bits = static_cast<std::int64_t>(header->bits);
   const std::int64_t stride = (header->width * bits + 31) / 32 * 4;
-  if (header->height > static_cast<std::int64_t>(bytes.size()) / stride) return std::nullopt;  // before any memory is taken
+  if (header->height > static_cast<std::int64_t>(bytes.size()) / stride)
+    return std::nullopt;  // before any memory is taken
   DecodedImage image(header->height, header->width);
   for (std::int64_t y = 0; y < image.height; ++y) {
-    const std::size_t row = header->pixels + static_cast<std::size_t>((header->from_top ? y : image.height - 1 - y) * stride);
+    const std::size_t row =
+        header->pixels + static_cast<std::size_t>((header->from_top ? y : image.height - 1 - y) * stride);
     for (std::int64_t x = 0; x < image.width; ++x) {
       std::uint8_t* out = image.pixel(y, x);
       const std::size_t at = row + static_cast<std::size_t>(x * bits / 8);

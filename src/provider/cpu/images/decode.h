@@ -23,8 +23,8 @@ inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 27;
 
 using EncodedImage = std::span<const std::uint8_t>;
 
-/// Decodes BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP, told apart by their first bytes. Nothing when the bytes are none of these
-/// or are damaged. Transparency is dropped. Throws kResourceExhausted for pictures above kMaxPixels.
+/// Decodes BMP, JPEG, JPEG 2000, PNG, PNM, TIFF or WebP, told apart by their first bytes. Nothing when the bytes are
+/// none of these or are damaged. Transparency is dropped. Throws kResourceExhausted for pictures above kMaxPixels.
 std::optional<DecodedImage> decode_image(EncodedImage bytes);
 
 // One format each; the caller has looked at the first bytes.

@@ -1,9 +1,8 @@
-#include <openjpeg.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <openjpeg.h>
 
 #include "provider/cpu/images/decode.h"
 
@@ -26,7 +25,8 @@ struct MemoryStream {
   static OPJ_OFF_T skip(OPJ_OFF_T count, void* user) {
     auto& stream = *static_cast<MemoryStream*>(user);
     if (count < 0) return -1;
-    const auto taken = std::min<OPJ_OFF_T>(count, static_cast<OPJ_OFF_T>(stream.bytes.size() - std::min(stream.at, stream.bytes.size())));
+    const auto taken = std::min<OPJ_OFF_T>(
+        count, static_cast<OPJ_OFF_T>(stream.bytes.size() - std::min(stream.at, stream.bytes.size())));
     stream.at += static_cast<std::size_t>(taken);
     return taken;
   }
@@ -62,7 +62,8 @@ std::unique_ptr<opj_stream_t, DestroyStream> open_stream(MemoryStream& memory) {
 
 /// A component's sample at a pixel of the picture, brought to 8 bits.
 int sample(const opj_image_comp_t& component, std::int64_t row, std::int64_t column) {
-  const std::int64_t x = std::min<std::int64_t>(column / component.dx, component.w - 1), y = std::min<std::int64_t>(row / component.dy, component.h - 1);
+  const std::int64_t x = std::min<std::int64_t>(column / component.dx, component.w - 1),
+                     y = std::min<std::int64_t>(row / component.dy, component.h - 1);
   std::int64_t value = component.data[y * component.w + x];
   const auto precision = static_cast<int>(component.prec);
   if (component.sgnd) value += std::int64_t{1} << (precision - 1);
@@ -98,7 +99,8 @@ bool usable(const opj_image_t& image) {
 std::optional<DecodedImage> decode_jpeg2000(EncodedImage bytes) {
   MemoryStream memory{bytes};
   const auto stream = open_stream(memory);
-  const std::unique_ptr<opj_codec_t, DestroyCodec> codec(opj_create_decompress(bytes[0] == 0xFF ? OPJ_CODEC_J2K : OPJ_CODEC_JP2));
+  const std::unique_ptr<opj_codec_t, DestroyCodec> codec(
+      opj_create_decompress(bytes[0] == 0xFF ? OPJ_CODEC_J2K : OPJ_CODEC_JP2));
   if (!stream || !codec) return std::nullopt;
   opj_dparameters_t parameters;
   opj_set_default_decoder_parameters(&parameters);

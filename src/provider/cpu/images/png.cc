@@ -25,7 +25,8 @@ std::optional<DecodedImage> decode_png(EncodedImage bytes) {
   const bool alpha = (reader.image.format & PNG_FORMAT_FLAG_ALPHA) != 0;
   reader.image.format = alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
   std::vector<std::uint8_t> rgba(alpha ? PNG_IMAGE_SIZE(reader.image) : 0);
-  if (png_image_finish_read(&reader.image, nullptr, alpha ? rgba.data() : image.rgb.data(), 0, nullptr) == 0) return std::nullopt;
+  if (png_image_finish_read(&reader.image, nullptr, alpha ? rgba.data() : image.rgb.data(), 0, nullptr) == 0)
+    return std::nullopt;
   for (std::size_t i = 0; i * 4 < rgba.size(); ++i) {
     for (std::size_t c = 0; c < 3; ++c) image.rgb[i * 3 + c] = rgba[i * 4 + c];
   }

@@ -5,7 +5,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// Reads a PNM file's numbers: ASCII in headers and the plain formats, bytes in the raw ones. The end of the file clears ok().
+/// Reads a PNM file's numbers: ASCII in headers and the plain formats, bytes in the raw ones. The end of the file
+/// clears ok().
 class PnmReader {
  public:
   explicit PnmReader(EncodedImage bytes) : bytes_(bytes) {}
@@ -70,9 +71,12 @@ struct PnmHeader {
 
 std::uint8_t sample(PnmReader& in, const PnmHeader& header) {
   std::int64_t value = 0;
-  if (!header.raw()) value = in.number();
-  else if (header.most > 255) value = in.byte() << 8, value |= in.byte();
-  else value = in.byte();
+  if (!header.raw())
+    value = in.number();
+  else if (header.most > 255)
+    value = in.byte() << 8, value |= in.byte();
+  else
+    value = in.byte();
   value = std::min(value, header.most);
   return static_cast<std::uint8_t>(header.most == 255 ? value : (value * 255 + header.most / 2) / header.most);
 }

@@ -1,8 +1,7 @@
-#include <tiffio.h>
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <tiffio.h>
 
 #include "provider/cpu/images/decode.h"
 
@@ -53,14 +52,18 @@ void silence() {
 std::optional<DecodedImage> decode_tiff(EncodedImage bytes) {
   silence();
   MemoryFile file{bytes};
-  const std::unique_ptr<TIFF, Close> tiff(TIFFClientOpen("picture", "rm", &file, MemoryFile::read, MemoryFile::write, MemoryFile::seek,
-                                                         MemoryFile::close, MemoryFile::size, MemoryFile::map, MemoryFile::unmap));
+  const std::unique_ptr<TIFF, Close> tiff(TIFFClientOpen("picture", "rm", &file, MemoryFile::read, MemoryFile::write,
+                                                         MemoryFile::seek, MemoryFile::close, MemoryFile::size,
+                                                         MemoryFile::map, MemoryFile::unmap));
   std::uint32_t width = 0, height = 0;
-  if (!tiff || TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) == 0 || TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height) == 0) return std::nullopt;
+  if (!tiff || TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) == 0 ||
+      TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height) == 0)
+    return std::nullopt;
   DecodedImage image(height, width);
   std::vector<std::uint32_t> raster(static_cast<std::size_t>(width) * height);
   constexpr int kStopAtErrors = 1;
-  if (TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(), ORIENTATION_TOPLEFT, kStopAtErrors) == 0) return std::nullopt;
+  if (TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(), ORIENTATION_TOPLEFT, kStopAtErrors) == 0)
+    return std::nullopt;
   for (std::size_t i = 0; i < raster.size(); ++i) {
     image.rgb[i * 3] = static_cast<std::uint8_t>(TIFFGetR(raster[i]));
     image.rgb[i * 3 + 1] = static_cast<std::uint8_t>(TIFFGetG(raster[i]));

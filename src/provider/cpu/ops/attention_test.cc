@@ -10,7 +10,7 @@ struct AttentionCase {
   std::int64_t batch, q_heads, kv_heads, queries, keys, size, value_size;
   bool causal = false;
   float softcap = 0, scale = 0;
-  Shape mask = {};       ///< rank 0: none
+  Shape mask = {};  ///< rank 0: none
   bool bool_mask = false;
 };
 
@@ -30,7 +30,8 @@ const AttentionCase kCases[] = {
     {"more than one tile of keys", 1, 2, 2, 3, 600, 16, 8, false, 0, 0, {1, 600}},
 };
 
-double mask_value(const AttentionCase& c, const Tensor& mask, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+double mask_value(const AttentionCase& c, const Tensor& mask, std::int64_t b, std::int64_t h, std::int64_t i,
+                  std::int64_t j) {
   const std::int64_t at[] = {b, h, i, j};
   std::int64_t offset = 0;
   const std::size_t rank = c.mask.rank();
@@ -57,7 +58,8 @@ Attended attend(const AttentionCase& c, const Tensor& q, const Tensor& k, const 
     double sum = 0;
     for (std::int64_t j = 0; j < c.keys; ++j) {
       double score = 0;
-      for (std::int64_t d = 0; d < c.size; ++d) score += element(q, row * c.size + d) * element(k, (kv * c.keys + j) * c.size + d) * scale;
+      for (std::int64_t d = 0; d < c.size; ++d)
+        score += element(q, row * c.size + d) * element(k, (kv * c.keys + j) * c.size + d) * scale;
       result.raw.push_back(score);
       if (c.softcap > 0) score = c.softcap * std::tanh(score / c.softcap);
       if (c.mask.rank() > 0) score += mask_value(c, mask, b, h, i, j);
@@ -68,7 +70,8 @@ Attended attend(const AttentionCase& c, const Tensor& q, const Tensor& k, const 
     for (double& value : p) result.softmax.push_back(value /= sum);
     for (std::int64_t d = 0; d < c.value_size; ++d) {
       double total = 0;
-      for (std::int64_t j = 0; j < c.keys; ++j) total += p[static_cast<std::size_t>(j)] * element(v, (kv * c.keys + j) * c.value_size + d);
+      for (std::int64_t j = 0; j < c.keys; ++j)
+        total += p[static_cast<std::size_t>(j)] * element(v, (kv * c.keys + j) * c.value_size + d);
       result.y.push_back(total);
     }
   }
@@ -80,7 +83,8 @@ Tensor make_mask(const AttentionCase& c) {
   const Tensor numbers = random_floats(c.mask, 4);
   if (!c.bool_mask) return numbers;
   std::vector<bool> keep;
-  for (std::int64_t i = 0; i < numbers.num_elements(); ++i) keep.push_back(i % c.mask[c.mask.rank() - 1] == 0 || element(numbers, i) > 0);
+  for (std::int64_t i = 0; i < numbers.num_elements(); ++i)
+    keep.push_back(i % c.mask[c.mask.rank() - 1] == 0 || element(numbers, i) > 0);
   return tensor<bool>(c.mask, keep);
 }
 
@@ -106,7 +110,8 @@ Tensor packed(const Tensor& x) {
 TEST(Attention, MatchesItsDefinition) {
   for (const AttentionCase& c : kCases) {
     SCOPED_TRACE(c.name);
-    const Tensor q = random_floats({c.batch, c.q_heads, c.queries, c.size}, 1), k = random_floats({c.batch, c.kv_heads, c.keys, c.size}, 2);
+    const Tensor q = random_floats({c.batch, c.q_heads, c.queries, c.size}, 1),
+                 k = random_floats({c.batch, c.kv_heads, c.keys, c.size}, 2);
     const Tensor v = random_floats({c.batch, c.kv_heads, c.keys, c.value_size}, 3), mask = make_mask(c);
     const Attended wanted = attend(c, q, k, v, mask);
     const Shape shape = {c.batch, c.q_heads, c.queries, c.value_size}, scores = {c.batch, c.q_heads, c.queries, c.keys};
@@ -128,11 +133,14 @@ TEST(Attention, MatchesItsDefinition) {
 }
 
 TEST(Attention, PastIsPutInFront) {
-  const Tensor q = random_floats({2, 2, 3, 4}, 1), k = random_floats({2, 2, 5, 4}, 2), v = random_floats({2, 2, 5, 6}, 3);
+  const Tensor q = random_floats({2, 2, 3, 4}, 1), k = random_floats({2, 2, 5, 4}, 2),
+               v = random_floats({2, 2, 5, 6}, 3);
   const auto part = [](const Tensor& x, std::int64_t begin, std::int64_t end) {
     const std::int64_t size = x.shape()[3];
     Tensor result(ElementType::kFloat32, {2, 2, end - begin, size});
-    for (std::int64_t i = 0; i < 4; ++i) std::copy_n(x.data<float>() + (i * 5 + begin) * size, (end - begin) * size, result.mutable_data<float>() + i * (end - begin) * size);
+    for (std::int64_t i = 0; i < 4; ++i)
+      std::copy_n(x.data<float>() + (i * 5 + begin) * size, (end - begin) * size,
+                  result.mutable_data<float>() + i * (end - begin) * size);
     return result;
   };
   const std::vector<Value> split = {q, part(k, 2, 5), part(v, 2, 5), Value(), part(k, 0, 2), part(v, 0, 2)};
@@ -144,15 +152,18 @@ TEST(Attention, PastIsPutInFront) {
   EXPECT_TRUE(identical(run("Attention", {}, split)[0].tensor().view(), whole[0].tensor().view()));
   // Causal masking counts from the end of the past: query 0 sees keys 0 … 2.
   const auto causal = run("Attention", attributes({{"is_causal", std::int64_t{1}}}), split);
-  const auto first = run("Attention", {}, {q, k, v, floats({3, 5}, {0, 0, 0, -1e30f, -1e30f, 0, 0, 0, 0, -1e30f, 0, 0, 0, 0, 0})});
+  const auto first =
+      run("Attention", {}, {q, k, v, floats({3, 5}, {0, 0, 0, -1e30f, -1e30f, 0, 0, 0, 0, -1e30f, 0, 0, 0, 0, 0})});
   expect_values(causal[0], {2, 2, 3, 6}, elements(first[0]));
 }
 
 TEST(Attention, LengthsAndMaskedRows) {
-  const Tensor q = random_floats({2, 1, 2, 4}, 1), k = random_floats({2, 1, 3, 4}, 2), v = random_floats({2, 1, 3, 4}, 3);
+  const Tensor q = random_floats({2, 1, 2, 4}, 1), k = random_floats({2, 1, 3, 4}, 2),
+               v = random_floats({2, 1, 3, 4}, 3);
   const std::vector<Value> none(3);
   const auto limited = run("Attention", {}, {q, k, v, none[0], none[1], none[2], ints({2}, {3, 1})});
-  const auto masked = run("Attention", {}, {q, k, v, tensor<bool>({2, 1, 1, 3}, {true, true, true, true, false, false})});
+  const auto masked =
+      run("Attention", {}, {q, k, v, tensor<bool>({2, 1, 1, 3}, {true, true, true, true, false, false})});
   EXPECT_TRUE(identical(limited[0].tensor().view(), masked[0].tensor().view()));
   const auto nothing = run("Attention", {}, {q, k, v, tensor<bool>({2, 3}, {false, false, false, true, true, true})});
   EXPECT_TRUE(std::isnan(element(nothing[0].tensor(), 0)));
@@ -160,23 +171,30 @@ TEST(Attention, LengthsAndMaskedRows) {
 }
 
 TEST(Attention, Errors) {
-  const Tensor q = random_floats({1, 4, 2, 4}, 1), k = random_floats({1, 3, 2, 4}, 2), odd = random_floats({1, 2, 10}, 3);
+  const Tensor q = random_floats({1, 4, 2, 4}, 1), k = random_floats({1, 3, 2, 4}, 2),
+               odd = random_floats({1, 2, 10}, 3);
   expect_error(ErrorCode::kInvalidModel, "multiple", "Attention", {}, {q, k, k});
   expect_error(ErrorCode::kInvalidModel, "together", "Attention", {}, {q, q, q, Value(), q});
-  expect_error(ErrorCode::kInvalidModel, "multiple", "Attention", attributes({{"q_num_heads", std::int64_t{3}}, {"kv_num_heads", std::int64_t{3}}}), {odd, odd, odd});
+  expect_error(ErrorCode::kInvalidModel, "multiple", "Attention",
+               attributes({{"q_num_heads", std::int64_t{3}}, {"kv_num_heads", std::int64_t{3}}}), {odd, odd, odd});
   expect_error(ErrorCode::kInvalidModel, "q_num_heads", "Attention", {}, {odd, odd, odd});
   expect_error(ErrorCode::kInvalidModel, "mask", "Attention", {}, {q, q, q, random_floats({3, 2}, 4)});
 }
 
 TEST(RotaryEmbedding, TurnsPairs) {
-  const Tensor x = floats({1, 1, 1, 6}, {1, 2, 3, 4, 5, 6}), cosines = floats({2, 2}, {1, 1, 0, 0.5f}), sines = floats({2, 2}, {0, 0, 1, 2});
+  const Tensor x = floats({1, 1, 1, 6}, {1, 2, 3, 4, 5, 6}), cosines = floats({2, 2}, {1, 1, 0, 0.5f}),
+               sines = floats({2, 2}, {0, 0, 1, 2});
   const Tensor second = ints({1, 1}, {1});
   const auto halves = attributes({{"rotary_embedding_dim", std::int64_t{4}}});
-  expect_values(run("RotaryEmbedding", halves, {x, cosines, sines, second})[0], {1, 1, 1, 6}, {-3, 0.5 * 2 - 2 * 4, 1, 2 * 2 + 0.5 * 4, 5, 6});
+  expect_values(run("RotaryEmbedding", halves, {x, cosines, sines, second})[0], {1, 1, 1, 6},
+                {-3, 0.5 * 2 - 2 * 4, 1, 2 * 2 + 0.5 * 4, 5, 6});
   const auto pairs = attributes({{"rotary_embedding_dim", std::int64_t{4}}, {"interleaved", std::int64_t{1}}});
-  expect_values(run("RotaryEmbedding", pairs, {x, cosines, sines, second})[0], {1, 1, 1, 6}, {-2, 1, 0.5 * 3 - 2 * 4, 2 * 3 + 0.5 * 4, 5, 6});
-  expect_error(ErrorCode::kInvalidArgument, "position 2", "RotaryEmbedding", halves, {x, cosines, sines, ints({1, 1}, {2})});
-  expect_error(ErrorCode::kInvalidModel, "rotary_embedding_dim", "RotaryEmbedding", attributes({{"rotary_embedding_dim", std::int64_t{3}}}), {x, cosines, sines, second});
+  expect_values(run("RotaryEmbedding", pairs, {x, cosines, sines, second})[0], {1, 1, 1, 6},
+                {-2, 1, 0.5 * 3 - 2 * 4, 2 * 3 + 0.5 * 4, 5, 6});
+  expect_error(ErrorCode::kInvalidArgument, "position 2", "RotaryEmbedding", halves,
+               {x, cosines, sines, ints({1, 1}, {2})});
+  expect_error(ErrorCode::kInvalidModel, "rotary_embedding_dim", "RotaryEmbedding",
+               attributes({{"rotary_embedding_dim", std::int64_t{3}}}), {x, cosines, sines, second});
 }
 
 TEST(LinearAttention, StateContinues) {
@@ -185,18 +203,28 @@ TEST(LinearAttention, StateContinues) {
   const auto part = [](const Tensor& x, std::int64_t begin, std::int64_t end) {
     const std::int64_t size = x.shape()[2];
     Tensor result(ElementType::kFloat32, {2, end - begin, size});
-    for (std::int64_t b = 0; b < 2; ++b) std::copy_n(x.data<float>() + (b * 4 + begin) * size, (end - begin) * size, result.mutable_data<float>() + b * (end - begin) * size);
+    for (std::int64_t b = 0; b < 2; ++b)
+      std::copy_n(x.data<float>() + (b * 4 + begin) * size, (end - begin) * size,
+                  result.mutable_data<float>() + b * (end - begin) * size);
     return result;
   };
   const auto heads = attributes({{"q_num_heads", std::int64_t{4}}, {"kv_num_heads", std::int64_t{2}}});
   const auto whole = run("LinearAttention", heads, {q, k, v, Value(), decay, beta}, 2);
-  const auto first = run("LinearAttention", heads, {part(q, 0, 3), part(k, 0, 3), part(v, 0, 3), Value(), part(decay, 0, 3), part(beta, 0, 3)}, 2);
-  const auto second = run("LinearAttention", heads, {part(q, 3, 4), part(k, 3, 4), part(v, 3, 4), first[1], part(decay, 3, 4), part(beta, 3, 4)}, 2);
+  const auto first =
+      run("LinearAttention", heads,
+          {part(q, 0, 3), part(k, 0, 3), part(v, 0, 3), Value(), part(decay, 0, 3), part(beta, 0, 3)}, 2);
+  const auto second =
+      run("LinearAttention", heads,
+          {part(q, 3, 4), part(k, 3, 4), part(v, 3, 4), first[1], part(decay, 3, 4), part(beta, 3, 4)}, 2);
   EXPECT_TRUE(identical(whole[1].tensor().view(), second[1].tensor().view()));
   EXPECT_TRUE(identical(part(whole[0].tensor(), 3, 4).view(), second[0].tensor().view()));
   // Without decay and correction the state is the sum of k vᵀ.
-  const auto linear = attributes({{"q_num_heads", std::int64_t{1}}, {"kv_num_heads", std::int64_t{1}}, {"update_rule", std::string("linear")}, {"scale", 1.0f}});
-  const auto sums = run("LinearAttention", linear, {floats({1, 2, 1}, {1, 10}), floats({1, 2, 1}, {2, 3}), floats({1, 2, 2}, {1, 2, 3, 4})}, 2);
+  const auto linear = attributes({{"q_num_heads", std::int64_t{1}},
+                                  {"kv_num_heads", std::int64_t{1}},
+                                  {"update_rule", std::string("linear")},
+                                  {"scale", 1.0f}});
+  const auto sums = run("LinearAttention", linear,
+                        {floats({1, 2, 1}, {1, 10}), floats({1, 2, 1}, {2, 3}), floats({1, 2, 2}, {1, 2, 3, 4})}, 2);
   expect_values(sums[0], {1, 2, 2}, {2, 4, 110, 160});
   expect_values(sums[1], {1, 1, 1, 2}, {11, 16});
   expect_error(ErrorCode::kInvalidModel, "decay", "LinearAttention", heads, {q, k, v, Value(), Value(), beta}, 2);

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/fail.h"
 #include "sardonyx/shape.h"
+
+#include "base/fail.h"
 
 namespace sardonyx::provider::cpu {
 
@@ -21,7 +22,8 @@ struct AxisView {
   /// Everything from `axis` on as the length.
   static AxisView from(const Shape& shape, std::int64_t axis) {
     const std::size_t at = normalize(axis, shape.rank());
-    return {static_cast<std::size_t>(shape.product(0, at)), static_cast<std::size_t>(shape.product(at, shape.rank())), 1};
+    return {static_cast<std::size_t>(shape.product(0, at)), static_cast<std::size_t>(shape.product(at, shape.rank())),
+            1};
   }
   static std::size_t normalize(std::int64_t axis, std::size_t rank) {
     const auto n = static_cast<std::int64_t>(rank);
@@ -31,6 +33,8 @@ struct AxisView {
 };
 
 /// How many items of `cost` elements each a parallel loop takes at once; independent of the thread count.
-inline std::size_t chunk_of(std::size_t cost, std::size_t work = 16384) { return std::max<std::size_t>(1, work / std::max<std::size_t>(1, cost)); }
+inline std::size_t chunk_of(std::size_t cost, std::size_t work = 16384) {
+  return std::max<std::size_t>(1, work / std::max<std::size_t>(1, cost));
+}
 
 }  // namespace sardonyx::provider::cpu

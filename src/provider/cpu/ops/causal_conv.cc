@@ -22,7 +22,8 @@ struct CausalLine {
 /// A depthwise causal convolution that carries the last kernel - 1 values from call to call.
 class CausalConvKernel final : public Kernel {
  public:
-  explicit CausalConvKernel(const NodeDesc& node) : silu_(node.attributes->get_string("activation", "none") != "none") {}
+  explicit CausalConvKernel(const NodeDesc& node)
+      : silu_(node.attributes->get_string("activation", "none") != "none") {}
 
   Binding bind(const BindContext& context) const override { return {WideIo::workspace_bytes(context), {}}; }
 
@@ -34,14 +35,17 @@ class CausalConvKernel final : public Kernel {
       const T *input = io.input<T>(0), *taps = io.input<T>(1), *bias = io.input<T>(2), *past = io.input<T>(3);
       T *output = io.output<T>(0), *present = io.output<T>(1);
       const auto cost = static_cast<std::size_t>((length + 1) * kernel);
-      context.parallel.parallel_for(static_cast<std::size_t>(x[0] * channels), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
-        for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
-          const std::int64_t channel = item % channels;
-          const CausalLine<T> line{past ? past + item * (kernel - 1) : nullptr, input + item * length, taps + channel * kernel, length, kernel};
-          if (output) convolve(line, bias ? bias[channel] : T(0), output + item * length);
-          for (std::int64_t i = 0; present && i < kernel - 1; ++i) present[item * (kernel - 1) + i] = line.at(length + i);
-        }
-      });
+      context.parallel.parallel_for(
+          static_cast<std::size_t>(x[0] * channels), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
+            for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
+              const std::int64_t channel = item % channels;
+              const CausalLine<T> line{past ? past + item * (kernel - 1) : nullptr, input + item * length,
+                                       taps + channel * kernel, length, kernel};
+              if (output) convolve(line, bias ? bias[channel] : T(0), output + item * length);
+              for (std::int64_t i = 0; present && i < kernel - 1; ++i)
+                present[item * (kernel - 1) + i] = line.at(length + i);
+            }
+          });
     });
     io.store();
   }

@@ -25,7 +25,8 @@ void apply(const T* x, T* y, std::size_t n, T mean, T factor, T bias) {
   for (std::size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * factor + bias;
 }
 
-/// Mean and population variance of elements that lie in `count` runs of `length`, `stride` apart. Sums are kept in double.
+/// Mean and population variance of elements that lie in `count` runs of `length`, `stride` apart. Sums are kept in
+/// double.
 struct Moments {
   double mean = 0, variance = 0;
 };
@@ -78,7 +79,7 @@ class BatchNormKernel final : public Kernel {
     const TensorView& x = context.input(0);
     WideIo io(context, context.workspace());
     dispatch_wide(x.type, "BatchNormalization", [&]<typename T>() {
-      const Arrays<T> arrays{io.input<T>(0), io.input<T>(1), io.input<T>(2), io.input<T>(3),
+      const Arrays<T> arrays{io.input<T>(0), io.input<T>(1),  io.input<T>(2),  io.input<T>(3),
                              io.input<T>(4), io.output<T>(0), io.output<T>(1), io.output<T>(2)};
       training_ ? train(arrays, ChannelView(x.shape), context.parallel) : infer(arrays, ChannelView(x.shape), context);
     });
@@ -97,13 +98,15 @@ class BatchNormKernel final : public Kernel {
     if (a.running_mean || a.running_variance) {
       fail(ErrorCode::kInvalidModel, "BatchNormalization has running statistics as outputs in training mode only");
     }
-    context.parallel.parallel_for(view.batch * view.channels, chunk_of(view.spatial), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t item = begin; item < end; ++item) {
-        const std::size_t channel = item % view.channels;
-        const T factor = a.scale[channel] / std::sqrt(a.variance[channel] + static_cast<T>(epsilon_));
-        apply(a.x + item * view.spatial, a.y + item * view.spatial, view.spatial, a.mean[channel], factor, a.bias[channel]);
-      }
-    });
+    context.parallel.parallel_for(
+        view.batch * view.channels, chunk_of(view.spatial), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t item = begin; item < end; ++item) {
+            const std::size_t channel = item % view.channels;
+            const T factor = a.scale[channel] / std::sqrt(a.variance[channel] + static_cast<T>(epsilon_));
+            apply(a.x + item * view.spatial, a.y + item * view.spatial, view.spatial, a.mean[channel], factor,
+                  a.bias[channel]);
+          }
+        });
   }
 
   template <typename T>
@@ -116,9 +119,11 @@ class BatchNormKernel final : public Kernel {
         const T factor = static_cast<T>(a.scale[channel] / std::sqrt(m.variance + epsilon_));
         const double keep = momentum_;
         if (a.running_mean) a.running_mean[channel] = static_cast<T>(a.mean[channel] * keep + m.mean * (1 - keep));
-        if (a.running_variance) a.running_variance[channel] = static_cast<T>(a.variance[channel] * keep + m.variance * (1 - keep));
+        if (a.running_variance)
+          a.running_variance[channel] = static_cast<T>(a.variance[channel] * keep + m.variance * (1 - keep));
         for (std::size_t n = 0; n < view.batch; ++n) {
-          apply(a.x + n * stride + first, a.y + n * stride + first, view.spatial, static_cast<T>(m.mean), factor, a.bias[channel]);
+          apply(a.x + n * stride + first, a.y + n * stride + first, view.spatial, static_cast<T>(m.mean), factor,
+                a.bias[channel]);
         }
       }
     });
@@ -128,7 +133,8 @@ class BatchNormKernel final : public Kernel {
   float epsilon_, momentum_;
 };
 
-/// InstanceNormalization and GroupNormalization: statistics over the spatial axes of one channel, or of a group of channels.
+/// InstanceNormalization and GroupNormalization: statistics over the spatial axes of one channel, or of a group of
+/// channels.
 class GroupNormKernel final : public Kernel {
  public:
   explicit GroupNormKernel(const NodeDesc& node)

@@ -1,25 +1,30 @@
 #include <complex>
 #include <type_traits>
 
+#include "ops/infer_context.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/conv.h"
 #include "provider/cpu/ops/conv_geometry.h"
 #include "provider/cpu/ops/wide_io.h"
-#include "ops/infer_context.h"
 
 namespace sardonyx::provider::cpu {
 namespace {
 
-using Col2ImTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                          std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>>;
+using Col2ImTypes =
+    Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+          std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>>;
 
 /// a + b: wrapping for integers, "or" for bool, in float for the 16-bit floats.
 template <typename T>
 T sum(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>) return a || b;
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  else if constexpr (std::is_same_v<compute_type<T>, T>) return a + b;
-  else return T(static_cast<float>(a) + static_cast<float>(b));
+  if constexpr (std::is_same_v<T, bool>)
+    return a || b;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else if constexpr (std::is_same_v<compute_type<T>, T>)
+    return a + b;
+  else
+    return T(static_cast<float>(a) + static_cast<float>(b));
 }
 
 /// Sums the columns of blocks back into an image; one plane (batch item and channel) at a time.
@@ -74,7 +79,8 @@ class Col2ImKernel final : public Kernel {
       taps *= block[i];
     }
     if (columns[1] % taps != 0 || columns[2] != windows.product(2, windows.rank())) {
-      fail(ErrorCode::kInvalidArgument, "columns of shape {} do not fit image {} with blocks of {} elements: expected [N, C*{}, {}]",
+      fail(ErrorCode::kInvalidArgument,
+           "columns of shape {} do not fit image {} with blocks of {} elements: expected [N, C*{}, {}]",
            columns.to_string(), image.to_string(), taps, taps, windows.product(2, windows.rank()));
     }
     return ConvGeometry::make(window, image, windows, block, 1);

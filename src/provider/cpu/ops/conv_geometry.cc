@@ -47,8 +47,6 @@ std::int64_t ConvGeometry::input_line(std::int64_t row, std::int64_t outer) cons
   return offset;
 }
 
-std::vector<std::int64_t> kernel_of(const Shape& weights) {
-  return {weights.begin() + 2, weights.end()};
-}
+std::vector<std::int64_t> kernel_of(const Shape& weights) { return {weights.begin() + 2, weights.end()}; }
 
 }  // namespace sardonyx::provider::cpu

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/window.h"
 #include "sardonyx/shape.h"
+
+#include "ops/window.h"
 
 namespace sardonyx::provider::cpu {
 
@@ -31,24 +32,24 @@ struct SpatialAxis {
 /// Every size of one convolution or pooling, made once per set of shapes. Sizes of groups refer to one group.
 struct ConvGeometry {
   std::int64_t batch = 1, groups = 1;
-  std::int64_t in_channels = 1, out_channels = 1;  ///< per group
-  std::vector<SpatialAxis> axes;                   ///< outermost first, at least one
+  std::int64_t in_channels = 1, out_channels = 1;    ///< per group
+  std::vector<SpatialAxis> axes;                     ///< outermost first, at least one
   std::int64_t in_size = 1, out_size = 1, taps = 1;  ///< products over the axes
 
-  /// The offset in one channel of the input line that window row `row` reads at tap `outer` (both counted over all axes but the
-  /// last), or -1 in padding.
+  /// The offset in one channel of the input line that window row `row` reads at tap `outer` (both counted over all axes
+  /// but the last), or -1 in padding.
   std::int64_t input_line(std::int64_t row, std::int64_t outer) const;
 
   /// Data [N, C, …], output [N, M, …], kernel sizes per spatial axis.
-  static ConvGeometry make(const ops::WindowAttributes& window, const Shape& x, const Shape& y, const std::vector<std::int64_t>& kernel,
-                           std::int64_t groups);
+  static ConvGeometry make(const ops::WindowAttributes& window, const Shape& x, const Shape& y,
+                           const std::vector<std::int64_t>& kernel, std::int64_t groups);
   /// The same for ConvTranspose: `in` and `out` are the data's and the output's sizes; pad is cut from the output.
-  static ConvGeometry make(const ops::TransposedWindow& window, const Shape& x, const Shape& y, const std::vector<std::int64_t>& kernel,
-                           std::int64_t groups);
+  static ConvGeometry make(const ops::TransposedWindow& window, const Shape& x, const Shape& y,
+                           const std::vector<std::int64_t>& kernel, std::int64_t groups);
 
  private:
-  static ConvGeometry sizes(const ops::WindowAttributes& window, const Shape& x, const Shape& y, const std::vector<std::int64_t>& kernel,
-                            std::int64_t groups);
+  static ConvGeometry sizes(const ops::WindowAttributes& window, const Shape& x, const Shape& y,
+                            const std::vector<std::int64_t>& kernel, std::int64_t groups);
 };
 
 /// The spatial dimensions of weights [M, C, kernel…].

@@ -65,7 +65,8 @@ struct Plan {
       const std::int64_t extent = (kernel[a] - 1) * dilation[a] + 1;
       std::int64_t begin = c.pads.empty() ? 0 : c.pads[i], end = c.pads.empty() ? 0 : c.pads[rank + i];
       if (c.auto_pad.starts_with("SAME")) {
-        const std::int64_t total = std::max<std::int64_t>(0, ((in[a] + stride[a] - 1) / stride[a] - 1) * stride[a] + extent - in[a]);
+        const std::int64_t total =
+            std::max<std::int64_t>(0, ((in[a] + stride[a] - 1) / stride[a] - 1) * stride[a] + extent - in[a]);
         begin = c.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
         end = total - begin;
       }
@@ -114,11 +115,14 @@ TEST(Conv, MatchesItsDefinitionInEveryType) {
   for (const ConvCase& c : kConvCases) {
     SCOPED_TRACE(c.name);
     const Plan plan(c);
-    const Tensor x = random_floats(shape_of(c.x), 1), w = random_floats(shape_of(c.w), 2), bias = random_floats({c.w[0]}, 3);
-    std::vector<double> wanted = sum_products(c, plan, [&](std::int64_t, std::int64_t i, std::int64_t j) { return element(w, i) * element(x, j); });
+    const Tensor x = random_floats(shape_of(c.x), 1), w = random_floats(shape_of(c.w), 2),
+                 bias = random_floats({c.w[0]}, 3);
+    std::vector<double> wanted = sum_products(
+        c, plan, [&](std::int64_t, std::int64_t i, std::int64_t j) { return element(w, i) * element(x, j); });
     expect_in_all_types("Conv", attributes_of(c), {x, w}, plan.y, wanted);
     const std::int64_t size = plan.out[0] * plan.out[1] * plan.out[2];
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += element(bias, static_cast<std::int64_t>(i) / size % c.w[0]);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      wanted[i] += element(bias, static_cast<std::int64_t>(i) / size % c.w[0]);
     expect_in_all_types("Conv", attributes_of(c), {x, w, bias}, plan.y, wanted);
   }
 }
@@ -144,7 +148,8 @@ TEST(Conv, RejectsWhatDoesNotFit) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    expect_error(ErrorCode::kInvalidModel, c.message, "Conv", c.attributes, {random_floats(shape_of(c.x), 1), random_floats(shape_of(c.w), 2)});
+    expect_error(ErrorCode::kInvalidModel, c.message, "Conv", c.attributes,
+                 {random_floats(shape_of(c.x), 1), random_floats(shape_of(c.w), 2)});
   }
 }
 
@@ -161,7 +166,8 @@ TEST(ConvTranspose, IsTheAdjointOfConv) {
     for (std::size_t a = 3 - (c.x.size() - 2); a < 3; ++a) {
       const std::size_t i = a - (3 - (c.x.size() - 2)), rank = c.x.size() - 2;
       const std::int64_t pads = c.pads.empty() ? 0 : c.pads[i] + c.pads[rank + i];
-      missing.push_back(plan.in[a] - ((plan.out[a] - 1) * plan.stride[a] + (plan.kernel[a] - 1) * plan.dilation[a] + 1 - pads));
+      missing.push_back(plan.in[a] -
+                        ((plan.out[a] - 1) * plan.stride[a] + (plan.kernel[a] - 1) * plan.dilation[a] + 1 - pads));
     }
     attrs.set("output_padding", missing);
     const std::vector<double> forward = elements(run("Conv", attributes_of(c), {x, w})[0]);
@@ -178,9 +184,14 @@ TEST(ConvTranspose, IsTheAdjointOfConv) {
 TEST(ConvTranspose, PaddingFromTheOutputShape) {
   const Tensor x = floats({1, 1, 2}, {1, 2}), w = floats({1, 1, 3}, {1, 10, 100});
   expect_in_all_types("ConvTranspose", attributes({{"strides", Ints{2}}}), {x, w}, {1, 1, 5}, {1, 10, 102, 20, 200});
-  expect_values(run("ConvTranspose", attributes({{"strides", Ints{2}}, {"output_shape", Ints{4}}}), {x, w})[0], {1, 1, 4}, {10, 102, 20, 200});
-  expect_values(run("ConvTranspose", attributes({{"strides", Ints{2}}, {"auto_pad", std::string("SAME_UPPER")}}), {x, w})[0], {1, 1, 4}, {1, 10, 102, 20});
-  expect_values(run("ConvTranspose", attributes({{"strides", Ints{2}}, {"auto_pad", std::string("SAME_LOWER")}}), {x, w})[0], {1, 1, 4}, {10, 102, 20, 200});
+  expect_values(run("ConvTranspose", attributes({{"strides", Ints{2}}, {"output_shape", Ints{4}}}), {x, w})[0],
+                {1, 1, 4}, {10, 102, 20, 200});
+  expect_values(
+      run("ConvTranspose", attributes({{"strides", Ints{2}}, {"auto_pad", std::string("SAME_UPPER")}}), {x, w})[0],
+      {1, 1, 4}, {1, 10, 102, 20});
+  expect_values(
+      run("ConvTranspose", attributes({{"strides", Ints{2}}, {"auto_pad", std::string("SAME_LOWER")}}), {x, w})[0],
+      {1, 1, 4}, {10, 102, 20, 200});
   expect_error(ErrorCode::kInvalidModel, "padding", "ConvTranspose", attributes({{"pads", Ints{9, 9}}}), {x, w});
 }
 
@@ -189,10 +200,14 @@ TEST(ConvInteger, ExactAtTheEnds) {
   const Plan plan(c);
   for (int x_zero : {0, 255}) {
     for (int w_zero : {-128, 127}) {
-      const Tensor x = tensor<std::uint8_t>({1, 4, 3, 3}, std::vector<std::uint8_t>(36, static_cast<std::uint8_t>(255 - x_zero)));
+      const Tensor x =
+          tensor<std::uint8_t>({1, 4, 3, 3}, std::vector<std::uint8_t>(36, static_cast<std::uint8_t>(255 - x_zero)));
       const Tensor w = tensor<std::int8_t>({2, 4, 3, 3}, std::vector<std::int8_t>(72, w_zero < 0 ? 127 : -128));
       const double product = (255.0 - 2 * x_zero) * (w_zero < 0 ? 255 : -255);
-      const auto y = run("ConvInteger", {}, {x, w, tensor<std::uint8_t>({}, {static_cast<std::uint8_t>(x_zero)}), tensor<std::int8_t>({2}, {static_cast<std::int8_t>(w_zero), static_cast<std::int8_t>(w_zero)})});
+      const auto y =
+          run("ConvInteger", {},
+              {x, w, tensor<std::uint8_t>({}, {static_cast<std::uint8_t>(x_zero)}),
+               tensor<std::int8_t>({2}, {static_cast<std::int8_t>(w_zero), static_cast<std::int8_t>(w_zero)})});
       expect_values(y[0], {1, 2, 1, 1}, {36 * product, 36 * product}, 0);
     }
   }
@@ -200,8 +215,10 @@ TEST(ConvInteger, ExactAtTheEnds) {
 
 TEST(ConvInteger, PaddingIsTheZeroPoint) {
   const Tensor x = tensor<std::uint8_t>({1, 1, 2}, {7, 9}), w = tensor<std::uint8_t>({1, 1, 3}, {1, 2, 3});
-  expect_values(run("ConvInteger", attributes({{"pads", Ints{1, 1}}}), {x, w, tensor<std::uint8_t>({}, {7})})[0], {1, 1, 2}, {6, 4}, 0);
-  expect_error(ErrorCode::kInvalidModel, "w_zero_point", "ConvInteger", {}, {x, w, Value(), tensor<std::uint8_t>({2}, {0, 0})});
+  expect_values(run("ConvInteger", attributes({{"pads", Ints{1, 1}}}), {x, w, tensor<std::uint8_t>({}, {7})})[0],
+                {1, 1, 2}, {6, 4}, 0);
+  expect_error(ErrorCode::kInvalidModel, "w_zero_point", "ConvInteger", {},
+               {x, w, Value(), tensor<std::uint8_t>({2}, {0, 0})});
 }
 
 /// evaluate_node takes every input for a constant, so wide layers run as packed products and narrow ones directly.
@@ -214,14 +231,18 @@ TEST(ConvInteger, MatchesItsDefinitionBothWays) {
       const Plan plan(wide);
       const Tensor x_floats = random_floats(shape_of(wide.x), 1), w_floats = random_floats(shape_of(wide.w), 2);
       Tensor x(ElementType::kUInt8, x_floats.shape()), w(ElementType::kInt8, w_floats.shape());
-      for (std::int64_t i = 0; i < x.num_elements(); ++i) x.mutable_data<std::uint8_t>()[i] = static_cast<std::uint8_t>(element(x_floats, i) * 64 + 128);
-      for (std::int64_t i = 0; i < w.num_elements(); ++i) w.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(element(w_floats, i) * 64);
+      for (std::int64_t i = 0; i < x.num_elements(); ++i)
+        x.mutable_data<std::uint8_t>()[i] = static_cast<std::uint8_t>(element(x_floats, i) * 64 + 128);
+      for (std::int64_t i = 0; i < w.num_elements(); ++i)
+        w.mutable_data<std::int8_t>()[i] = static_cast<std::int8_t>(element(w_floats, i) * 64);
       std::vector<std::int8_t> zeros;
       for (std::int64_t m = 0; m < wide.w[0]; ++m) zeros.push_back(static_cast<std::int8_t>(m % 7 - 3));
       const std::vector<double> wanted = sum_products(wide, plan, [&](std::int64_t m, std::int64_t i, std::int64_t j) {
         return (element(w, i) - zeros[static_cast<std::size_t>(m)]) * (element(x, j) - 100);
       });
-      expect_values(run("ConvInteger", attributes_of(wide), {x, w, tensor<std::uint8_t>({}, {100}), tensor<std::int8_t>({wide.w[0]}, zeros)})[0], plan.y, wanted, 0);
+      expect_values(run("ConvInteger", attributes_of(wide),
+                        {x, w, tensor<std::uint8_t>({}, {100}), tensor<std::int8_t>({wide.w[0]}, zeros)})[0],
+                    plan.y, wanted, 0);
     }
   }
 }
@@ -231,7 +252,9 @@ TEST(QLinearConv, RoundsHalvesToEvenAndSaturates) {
   const Tensor zero = tensor<std::uint8_t>({}, {0});
   const auto convolve = [&](float y_scale, std::uint8_t y_zero, std::vector<std::int32_t> bias) {
     const Tensor x = tensor<std::uint8_t>({1, 1, 4}, {1, 3, 5, 200}), w = tensor<std::int8_t>({1, 1, 1}, {2});
-    return run("QLinearConv", {}, {x, scalar(1), zero, w, scalar(1), tensor<std::int8_t>({}, {0}), scalar(y_scale), tensor<std::uint8_t>({}, {y_zero}), tensor<std::int32_t>({1}, std::move(bias))});
+    return run("QLinearConv", {},
+               {x, scalar(1), zero, w, scalar(1), tensor<std::int8_t>({}, {0}), scalar(y_scale),
+                tensor<std::uint8_t>({}, {y_zero}), tensor<std::int32_t>({1}, std::move(bias))});
   };
   expect_values(convolve(4, 0, {0})[0], {1, 1, 4}, {0, 2, 2, 100}, 0);
   expect_values(convolve(1, 10, {0})[0], {1, 1, 4}, {12, 16, 20, 255}, 0);
@@ -243,7 +266,8 @@ TEST(DeformConv, WithoutOffsetsIsConv) {
     if (c.auto_pad != "NOTSET" || c.x[0] == 0 || c.x[1] == 0) continue;
     SCOPED_TRACE(c.name);
     const Plan plan(c);
-    const std::int64_t taps = plan.kernel[0] * plan.kernel[1] * plan.kernel[2], rank = static_cast<std::int64_t>(c.x.size()) - 2;
+    const std::int64_t taps = plan.kernel[0] * plan.kernel[1] * plan.kernel[2],
+                       rank = static_cast<std::int64_t>(c.x.size()) - 2;
     Shape offsets = plan.y, mask = plan.y;
     offsets[1] = taps * rank;
     mask[1] = taps;
@@ -271,8 +295,10 @@ TEST(DeformConv, InterpolatesBetweenElements) {
 TEST(Col2Im, AddsOverlappingBlocks) {
   const Tensor columns = floats({1, 2, 3}, {1, 2, 3, 10, 20, 30});
   expect_in_all_types("Col2Im", {}, {columns, ints({1}, {4}), ints({1}, {2})}, {1, 1, 4}, {1, 12, 23, 30});
-  expect_values(run("Col2Im", attributes({{"pads", Ints{1, 1}}}), {columns, ints({1}, {2}), ints({1}, {2})})[0], {1, 1, 2}, {12, 23});
-  expect_error(ErrorCode::kInvalidArgument, "expected [N, C*2, 4]", "Col2Im", {}, {columns, ints({1}, {5}), ints({1}, {2})});
+  expect_values(run("Col2Im", attributes({{"pads", Ints{1, 1}}}), {columns, ints({1}, {2}), ints({1}, {2})})[0],
+                {1, 1, 2}, {12, 23});
+  expect_error(ErrorCode::kInvalidArgument, "expected [N, C*2, 4]", "Col2Im", {},
+               {columns, ints({1}, {5}), ints({1}, {2})});
 }
 
 TEST(CausalConvWithState, ContinuesFromItsState) {
@@ -297,7 +323,8 @@ TEST(CausalConvWithState, ContinuesFromItsState) {
     expect_values(whole[0], {2, 3, 7}, joined, 0);
     EXPECT_TRUE(identical(whole[1].tensor().view(), second[1].tensor().view()));
   }
-  expect_error(ErrorCode::kInvalidModel, "activation", "CausalConvWithState", attributes({{"activation", std::string("relu")}}), {x, w});
+  expect_error(ErrorCode::kInvalidModel, "activation", "CausalConvWithState",
+               attributes({{"activation", std::string("relu")}}), {x, w});
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ class TransposedConv {
     }
   }
 
-  /// The offset of the input line that reaches output row `row` through tap `outer` (over all axes but the last), or -1.
+  /// The offset of the input line that reaches output row `row` through tap `outer` (over all axes but the last), or
+  /// -1.
   std::int64_t input_line(std::int64_t row, std::int64_t outer) const {
     std::int64_t offset = 0, stride = geometry.axes.back().in;
     for (std::size_t i = geometry.axes.size() - 1; i-- > 0;) {
@@ -81,19 +82,21 @@ class TransposedConv {
 
 class ConvTransposeKernel final : public Kernel {
  public:
-  explicit ConvTransposeKernel(const NodeDesc& node) : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)) {}
+  explicit ConvTransposeKernel(const NodeDesc& node)
+      : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)) {}
 
   Binding bind(const BindContext& context) const override {
     const Shape &x = context.inputs[0]->shape, &w = context.inputs[1]->shape;
     const auto window = ops::TransposedWindow::parse(attributes_, x.rank() - 2);
-    return {WideIo::workspace_bytes(context),
-            std::make_shared<ConvGeometry>(ConvGeometry::make(window, x, context.outputs[0]->shape, kernel_of(w), groups_))};
+    return {WideIo::workspace_bytes(context), std::make_shared<ConvGeometry>(ConvGeometry::make(
+                                                  window, x, context.outputs[0]->shape, kernel_of(w), groups_))};
   }
 
   void run(RunContext& context) const override {
     WideIo io(context, context.workspace());
     dispatch_wide(context.input(0).type, "ConvTranspose", [&]<typename T>() {
-      TransposedConv<T>{context.params<ConvGeometry>(), io.input<T>(0), io.input<T>(1), io.input<T>(2), io.output<T>(0)}.run(context.parallel);
+      TransposedConv<T>{context.params<ConvGeometry>(), io.input<T>(0), io.input<T>(1), io.input<T>(2), io.output<T>(0)}
+          .run(context.parallel);
     });
     io.store();
   }

@@ -52,9 +52,11 @@ struct DeformedConv {
     const ConvGeometry& g = geometry;
     const std::int64_t positions = g.batch * g.out_size;
     const auto cost = static_cast<std::size_t>(g.in_channels * g.taps * g.groups * (g.out_channels + 16));
-    parallel.parallel_for(static_cast<std::size_t>(positions), chunk_of(cost, 65536), [&](std::size_t begin, std::size_t end) {
-      for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) compute(i / g.out_size, i % g.out_size);
-    });
+    parallel.parallel_for(static_cast<std::size_t>(positions), chunk_of(cost, 65536),
+                          [&](std::size_t begin, std::size_t end) {
+                            for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i)
+                              compute(i / g.out_size, i % g.out_size);
+                          });
   }
 
  private:
@@ -74,7 +76,8 @@ struct DeformedConv {
     }
   }
 
-  T sampled(std::int64_t n, std::int64_t channel, std::int64_t offset_group, std::int64_t tap, std::int64_t position) const {
+  T sampled(std::int64_t n, std::int64_t channel, std::int64_t offset_group, std::int64_t tap,
+            std::int64_t position) const {
     const ConvGeometry& g = geometry;
     const auto rank = static_cast<std::int64_t>(g.axes.size());
     const std::int64_t slot = (n * offset_groups + offset_group) * g.taps + tap;
@@ -95,21 +98,31 @@ struct DeformedConv {
 class DeformConvKernel final : public Kernel {
  public:
   explicit DeformConvKernel(const NodeDesc& node)
-      : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)), offset_groups_(node.attributes->get_int("offset_group", 1)) {}
+      : attributes_(*node.attributes),
+        groups_(node.attributes->get_int("group", 1)),
+        offset_groups_(node.attributes->get_int("offset_group", 1)) {}
 
   Binding bind(const BindContext& context) const override {
     const Shape &x = context.inputs[0]->shape, &w = context.inputs[1]->shape;
-    if (x.rank() - 2 > kMaxAxes) fail(ErrorCode::kUnsupported, "DeformConv has no kernel for more than {} spatial axes", kMaxAxes);
+    if (x.rank() - 2 > kMaxAxes)
+      fail(ErrorCode::kUnsupported, "DeformConv has no kernel for more than {} spatial axes", kMaxAxes);
     const auto window = ops::WindowAttributes::parse(attributes_, x.rank() - 2);
-    return {WideIo::workspace_bytes(context),
-            std::make_shared<ConvGeometry>(ConvGeometry::make(window, x, context.outputs[0]->shape, kernel_of(w), groups_))};
+    return {WideIo::workspace_bytes(context), std::make_shared<ConvGeometry>(ConvGeometry::make(
+                                                  window, x, context.outputs[0]->shape, kernel_of(w), groups_))};
   }
 
   void run(RunContext& context) const override {
     WideIo io(context, context.workspace());
     dispatch_wide(context.input(0).type, "DeformConv", [&]<typename T>() {
-      DeformedConv<T>{context.params<ConvGeometry>(), offset_groups_, io.input<T>(0), io.input<T>(1), io.input<T>(2),
-                      io.input<T>(3), io.input<T>(4), io.output<T>(0)}.run(context.parallel);
+      DeformedConv<T>{context.params<ConvGeometry>(),
+                      offset_groups_,
+                      io.input<T>(0),
+                      io.input<T>(1),
+                      io.input<T>(2),
+                      io.input<T>(3),
+                      io.input<T>(4),
+                      io.output<T>(0)}
+          .run(context.parallel);
     });
     io.store();
   }
@@ -121,6 +134,8 @@ class DeformConvKernel final : public Kernel {
 
 }  // namespace
 
-void add_deform_conv_kernels(KernelTable& table) { table.push_back({"", "DeformConv", supports_float, make<DeformConvKernel>}); }
+void add_deform_conv_kernels(KernelTable& table) {
+  table.push_back({"", "DeformConv", supports_float, make<DeformConvKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu

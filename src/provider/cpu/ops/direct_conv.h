@@ -9,9 +9,9 @@
 
 namespace sardonyx::provider::cpu {
 
-/// A convolution of any rank, group, stride and dilation without rearranging its data. X: data, W: weights, A: accumulators.
-/// Per output element the products are added in the order channel block of 16, kernel position, channel in block; padding is
-/// skipped.
+/// A convolution of any rank, group, stride and dilation without rearranging its data. X: data, W: weights, A:
+/// accumulators. Per output element the products are added in the order channel block of 16, kernel position, channel
+/// in block; padding is skipped.
 template <typename X, typename W, typename A>
 class DirectConv {
  public:
@@ -21,11 +21,11 @@ class DirectConv {
   const ConvGeometry& geometry;
   const X* x;
   const W* w;
-  A x_zero = 0;                  ///< integers: subtracted from the data
-  const A* w_zeros = nullptr;    ///< integers: subtracted from the weights, per output channel; null: none
+  A x_zero = 0;                ///< integers: subtracted from the data
+  const A* w_zeros = nullptr;  ///< integers: subtracted from the weights, per output channel; null: none
 
-  /// Calls store(channel, offset, sums, count) for each run of outputs: `channel` counts over all groups, `offset` is the
-  /// position of the first in output memory [N, M, …]. Every output is stored once.
+  /// Calls store(channel, offset, sums, count) for each run of outputs: `channel` counts over all groups, `offset` is
+  /// the position of the first in output memory [N, M, …]. Every output is stored once.
   template <typename Store>
   void run(const Parallel& parallel, Store&& store) const {
     const ConvGeometry& g = geometry;
@@ -97,8 +97,10 @@ class DirectConv {
 
   void add_line(const X* from, std::int64_t stride, std::int64_t low, std::int64_t high, A factor, A* sums) const {
     const auto value = [&](std::int64_t i) {
-      if constexpr (std::is_integral_v<A>) return static_cast<A>(static_cast<A>(from[i]) - x_zero);
-      else return static_cast<A>(from[i]);
+      if constexpr (std::is_integral_v<A>)
+        return static_cast<A>(static_cast<A>(from[i]) - x_zero);
+      else
+        return static_cast<A>(from[i]);
     };
     if (stride == 1) {
       for (std::int64_t i = low; i < high; ++i) sums[i] += factor * value(i);

@@ -15,8 +15,8 @@ namespace {
 constexpr std::int64_t kRows = 8;    ///< queries whose scores are computed together
 constexpr std::int64_t kSlots = 64;  ///< parallel chunks at most, each with a strip of scores of its own
 
-using MaskTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                        std::uint16_t, std::uint32_t, std::uint64_t, bool>;
+using MaskTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                        std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool>;
 
 /// How [batch, head, row] of query, key, value or output is found, whether heads come before or after the rows.
 struct HeadStrides {
@@ -145,8 +145,10 @@ void concatenate(const AttentionShape& shape, const T* past, const T* fresh, std
   const HeadStrides strides = HeadStrides::of(shape.packed, shape.kv_heads, shape.new_keys, size);
   for (std::int64_t b = 0; b < shape.batch; ++b) {
     for (std::int64_t h = 0; h < shape.kv_heads; ++h) {
-      to = std::copy_n(past + (past ? (b * shape.kv_heads + h) * shape.past * size : 0), past ? shape.past * size : 0, to);
-      for (std::int64_t t = 0; t < shape.new_keys; ++t) to = std::copy_n(fresh + strides.offset(b, h) + t * strides.row, size, to);
+      to = std::copy_n(past + (past ? (b * shape.kv_heads + h) * shape.past * size : 0), past ? shape.past * size : 0,
+                       to);
+      for (std::int64_t t = 0; t < shape.new_keys; ++t)
+        to = std::copy_n(fresh + strides.offset(b, h) + t * strides.row, size, to);
     }
   }
 }
@@ -163,9 +165,13 @@ class AttentionKernel final : public Kernel {
 
   Binding bind(const BindContext& context) const override {
     auto shape = std::make_shared<AttentionShape>(measure(context));
-    const auto given = [](std::span<const TensorView* const> list, std::size_t i) { return i < list.size() && list[i]; };
+    const auto given = [](std::span<const TensorView* const> list, std::size_t i) {
+      return i < list.size() && list[i];
+    };
     std::size_t next = 0;
-    const auto take = [&](std::int64_t count) { return std::exchange(next, next + align_workspace(static_cast<std::size_t>(count))); };
+    const auto take = [&](std::int64_t count) {
+      return std::exchange(next, next + align_workspace(static_cast<std::size_t>(count)));
+    };
     if (given(context.inputs, 3)) shape->mask_offset = take(shape->mask_rows * shape->total());
     if (given(context.inputs, 6)) shape->lengths_offset = take(shape->batch * 2);
     const bool has_past = given(context.inputs, 4);
@@ -174,7 +180,8 @@ class AttentionKernel final : public Kernel {
     if (has_past && !given(context.outputs, 2)) shape->values_offset = take(rows * shape->value_size);
     if (context.inputs[0]->type != ElementType::kFloat64 && !given(context.outputs, 3)) {
       shape->max_threads = ThreadPool::global().threads();
-      shape->scores_offset = take(static_cast<std::int64_t>(kernels::attention_workspace_size(fused_sizes(*shape), shape->max_threads)));
+      shape->scores_offset =
+          take(static_cast<std::int64_t>(kernels::attention_workspace_size(fused_sizes(*shape), shape->max_threads)));
     } else {
       const std::int64_t items = shape->batch * shape->q_heads * shape->blocks();
       shape->scores_offset = take(std::min(items, kSlots) * kRows * shape->total());
@@ -222,8 +229,10 @@ class AttentionKernel final : public Kernel {
     if (mask.type == element_type_of<T> && width == total) return static_cast<const T*>(mask.data_ptr);
     dispatch(MaskTypes{}, mask.type, "Attention", [&]<typename M>() {
       const auto value = [&](std::int64_t i) {
-        if constexpr (std::is_same_v<M, bool>) return mask.data<M>()[i] ? T(0) : -std::numeric_limits<T>::infinity();
-        else return static_cast<T>(static_cast<compute_type<M>>(mask.data<M>()[i]));
+        if constexpr (std::is_same_v<M, bool>)
+          return mask.data<M>()[i] ? T(0) : -std::numeric_limits<T>::infinity();
+        else
+          return static_cast<T>(static_cast<compute_type<M>>(mask.data<M>()[i]));
       };
       for (std::int64_t row = 0; row < shape.mask_rows; ++row) {
         T* line = memory + row * total;
@@ -241,7 +250,8 @@ class AttentionKernel final : public Kernel {
   /// How many keys each batch item has, kept inside [0, total].
   static const std::int64_t* read_lengths(const TensorView& lengths, const AttentionShape& shape, void* memory) {
     auto* clamped = static_cast<std::int64_t*>(memory);
-    for (std::int64_t b = 0; b < shape.batch; ++b) clamped[b] = std::clamp<std::int64_t>(lengths.data<std::int64_t>()[b], 0, shape.total());
+    for (std::int64_t b = 0; b < shape.batch; ++b)
+      clamped[b] = std::clamp<std::int64_t>(lengths.data<std::int64_t>()[b], 0, shape.total());
     return clamped;
   }
 
@@ -250,7 +260,8 @@ class AttentionKernel final : public Kernel {
     const auto& shape = context.params<AttentionShape>();
     T* memory = reinterpret_cast<T*>(context.workspace());
     WideIo io(context, context.workspace() + shape.elements * sizeof(T));
-    AttentionCall<T> call{options_, shape, io.input<T>(0), io.input<T>(1), io.input<T>(2), nullptr, {}, {}, {}, {}, nullptr, nullptr, nullptr};
+    AttentionCall<T> call{options_, shape, io.input<T>(0), io.input<T>(1), io.input<T>(2), nullptr, {}, {},
+                          {},       {},    nullptr,        nullptr,        nullptr};
     if (context.has_input(3)) call.mask = read_mask(context.input(3), shape, memory + shape.mask_offset);
     if (context.has_input(6)) call.lengths = read_lengths(context.input(6), shape, memory + shape.lengths_offset);
     call.query_strides = HeadStrides::of(shape.packed, shape.q_heads, shape.queries, shape.size);
@@ -273,12 +284,13 @@ class AttentionKernel final : public Kernel {
     const std::int64_t blocks = shape.blocks(), items = shape.batch * shape.q_heads * blocks;
     if (items == 0) return;
     const std::int64_t chunk = (items + kSlots - 1) / kSlots;
-    parallel.parallel_for(static_cast<std::size_t>(items), static_cast<std::size_t>(chunk), [&](std::size_t begin, std::size_t end) {
-      T* strip = strips + static_cast<std::int64_t>(begin) / chunk * kRows * shape.total();
-      for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
-        call.run_block(i / blocks / shape.q_heads, i / blocks % shape.q_heads, i % blocks, strip);
-      }
-    });
+    parallel.parallel_for(static_cast<std::size_t>(items), static_cast<std::size_t>(chunk),
+                          [&](std::size_t begin, std::size_t end) {
+                            T* strip = strips + static_cast<std::int64_t>(begin) / chunk * kRows * shape.total();
+                            for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+                              call.run_block(i / blocks / shape.q_heads, i / blocks % shape.q_heads, i % blocks, strip);
+                            }
+                          });
   }
 
   static kernels::AttentionArguments fused_sizes(const AttentionShape& shape) {
@@ -343,6 +355,8 @@ class AttentionKernel final : public Kernel {
 
 }  // namespace
 
-void add_dot_attention_kernels(KernelTable& table) { table.push_back({"", "Attention", supports_float, make<AttentionKernel>}); }
+void add_dot_attention_kernels(KernelTable& table) {
+  table.push_back({"", "Attention", supports_float, make<AttentionKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu

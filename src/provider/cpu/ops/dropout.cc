@@ -2,8 +2,8 @@
 #include <cstring>
 #include <random>
 
-#include "provider/cpu/ops/norm.h"
 #include "provider/cpu/dispatch.h"
+#include "provider/cpu/ops/norm.h"
 
 namespace sardonyx::provider::cpu {
 namespace {
@@ -36,16 +36,22 @@ class DropoutKernel final : public Kernel {
       if (x.data_ptr != y.data_ptr && x.num_bytes() != 0) std::memcpy(y.mutable_bytes(), x.bytes(), x.num_bytes());
       return;
     }
-    if (!(ratio > 0 && ratio < 1)) fail(ErrorCode::kInvalidArgument, "the ratio of Dropout must be in [0, 1), found {}", ratio);
-    dispatch(DropoutTypes{}, x.type, "Dropout", [&]<typename T>() { drop(x.data<T>(), y.mutable_data<T>(), mask, ratio, x.num_elements()); });
+    if (!(ratio > 0 && ratio < 1))
+      fail(ErrorCode::kInvalidArgument, "the ratio of Dropout must be in [0, 1), found {}", ratio);
+    dispatch(DropoutTypes{}, x.type, "Dropout",
+             [&]<typename T>() { drop(x.data<T>(), y.mutable_data<T>(), mask, ratio, x.num_elements()); });
   }
 
  private:
   static double scalar(const TensorView& tensor, const char* what) {
-    if (tensor.num_elements() != 1) fail(ErrorCode::kInvalidArgument, "{} of Dropout must have one element, found {}", what, tensor.shape.to_string());
+    if (tensor.num_elements() != 1)
+      fail(ErrorCode::kInvalidArgument, "{} of Dropout must have one element, found {}", what,
+           tensor.shape.to_string());
     if (tensor.type == ElementType::kBool) return *tensor.data<bool>() ? 1 : 0;
     double value = 0;
-    dispatch(DropoutTypes{}, tensor.type, "Dropout", [&]<typename T>() { value = static_cast<double>(static_cast<typename WideOf<T>::type>(*tensor.data<T>())); });
+    dispatch(DropoutTypes{}, tensor.type, "Dropout", [&]<typename T>() {
+      value = static_cast<double>(static_cast<typename WideOf<T>::type>(*tensor.data<T>()));
+    });
     return value;
   }
 
@@ -55,7 +61,8 @@ class DropoutKernel final : public Kernel {
     std::mt19937 generator(seeded_ ? seed_ : std::random_device{}());
     const Wide scale = Wide(1) / (Wide(1) - static_cast<Wide>(ratio));
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint32_t high = static_cast<std::uint32_t>(generator()) >> 5, low = static_cast<std::uint32_t>(generator()) >> 6;
+      const std::uint32_t high = static_cast<std::uint32_t>(generator()) >> 5,
+                          low = static_cast<std::uint32_t>(generator()) >> 6;
       const double uniform = (high * 67108864.0 + low) / 9007199254740992.0;
       const bool keep = uniform >= ratio;
       y[i] = T(keep ? static_cast<Wide>(x[i]) * scale : Wide(0));
@@ -73,6 +80,8 @@ Support supports_dropout(const NodeDesc& node) {
 
 }  // namespace
 
-void add_dropout_kernels(KernelTable& table) { table.push_back({"", "Dropout", supports_dropout, make<DropoutKernel>}); }
+void add_dropout_kernels(KernelTable& table) {
+  table.push_back({"", "Dropout", supports_dropout, make<DropoutKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu

@@ -15,7 +15,7 @@ namespace {
 /// What is decided once per shapes.
 struct BoundConv {
   ConvGeometry geometry;
-  std::optional<kernels::ConvShape> shape;  ///< set for the fp32 kernel: one or two spatial axes, not double
+  std::optional<kernels::ConvShape> shape;             ///< set for the fp32 kernel: one or two spatial axes, not double
   std::size_t workspace_bytes = 0, weights_bytes = 0;  ///< of the fp32 kernel, and of weights packed while running
   int max_threads = 1;                                 ///< that the workspace is for
 };
@@ -55,7 +55,8 @@ std::optional<PackRequest> pack_request(const NodeDesc& node, std::int64_t group
   shape.kernel_height = w.rank() == 4 ? static_cast<std::size_t>(w[2]) : 1;
   shape.kernel_width = static_cast<std::size_t>(w[w.rank() - 1]);
   const std::string packing = std::string(kernels::packed_conv_weights_format()) + "/groups=" + std::to_string(groups);
-  return PackRequest{1, packing, kernels::packed_conv_weights_size(shape) * sizeof(float), [shape](const TensorView& view, std::byte* packed) {
+  return PackRequest{1, packing, kernels::packed_conv_weights_size(shape) * sizeof(float),
+                     [shape](const TensorView& view, std::byte* packed) {
                        kernels::pack_conv_weights(shape, view.data<float>(), reinterpret_cast<float*>(packed));
                      }};
 }
@@ -73,9 +74,10 @@ std::optional<FusedActivation> fused_activation(const NodeDesc& node) {
     std::size_t params;
   };
   static constexpr Row kRows[] = {
-      {"", kernels::Unary::kIdentity, 0},   {"Relu", kernels::Unary::kRelu, 0},           {"HardSwish", kernels::Unary::kHardSwish, 0},
-      {"Tanh", kernels::Unary::kTanh, 0},   {"Sigmoid", kernels::Unary::kSigmoid, 0},     {"LeakyRelu", kernels::Unary::kLeakyRelu, 1},
-      {"Clip", kernels::Unary::kClip, 2},   {"HardSigmoid", kernels::Unary::kHardSigmoid, 2},
+      {"", kernels::Unary::kIdentity, 0},           {"Relu", kernels::Unary::kRelu, 0},
+      {"HardSwish", kernels::Unary::kHardSwish, 0}, {"Tanh", kernels::Unary::kTanh, 0},
+      {"Sigmoid", kernels::Unary::kSigmoid, 0},     {"LeakyRelu", kernels::Unary::kLeakyRelu, 1},
+      {"Clip", kernels::Unary::kClip, 2},           {"HardSigmoid", kernels::Unary::kHardSigmoid, 2},
   };
   const std::string name = node.attributes->get_string("activation", "");
   const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
@@ -88,7 +90,9 @@ std::optional<FusedActivation> fused_activation(const NodeDesc& node) {
 class ConvKernel final : public Kernel {
  public:
   explicit ConvKernel(const NodeDesc& node)
-      : attributes_(*node.attributes), groups_(node.attributes->get_int("group", 1)), packed_(pack_request(node, groups_)) {
+      : attributes_(*node.attributes),
+        groups_(node.attributes->get_int("group", 1)),
+        packed_(pack_request(node, groups_)) {
     if (node.op_type == "FusedConv") activation_ = *fused_activation(node);
   }
 
@@ -105,8 +109,10 @@ class ConvKernel final : public Kernel {
     if (context.inputs[0]->type != ElementType::kFloat64 && bound->geometry.axes.size() <= 2) {
       bound->shape = kernel_shape(bound->geometry);
       bound->max_threads = ThreadPool::global().threads();
-      bound->workspace_bytes = align_workspace(kernels::conv_workspace_size(*bound->shape, bound->max_threads) * sizeof(float));
-      if (!packed_) bound->weights_bytes = align_workspace(kernels::packed_conv_weights_size(*bound->shape) * sizeof(float));
+      bound->workspace_bytes =
+          align_workspace(kernels::conv_workspace_size(*bound->shape, bound->max_threads) * sizeof(float));
+      if (!packed_)
+        bound->weights_bytes = align_workspace(kernels::packed_conv_weights_size(*bound->shape) * sizeof(float));
     }
     return {bound->workspace_bytes + bound->weights_bytes + WideIo::workspace_bytes(context), std::move(bound)};
   }
@@ -149,7 +155,8 @@ class ConvKernel final : public Kernel {
     epilogue.beta = activation_.beta;
     Parallel parallel = context.parallel;
     parallel.max_threads = std::min(parallel.max_threads, bound.max_threads);
-    kernels::conv(*bound.shape, x, weights, io.output<float>(0), epilogue, reinterpret_cast<float*>(context.workspace()), parallel);
+    kernels::conv(*bound.shape, x, weights, io.output<float>(0), epilogue,
+                  reinterpret_cast<float*>(context.workspace()), parallel);
   }
 
   graph::Attributes attributes_;
@@ -163,7 +170,9 @@ Support supports_fused_conv(const NodeDesc& node) {
   // The kernel that takes the rest in has one or two spatial axes.
   const std::size_t rank = node.inputs[1].rank();
   if (rank != 3 && rank != 4) return Support::decline("FusedConv needs one or two spatial axes");
-  if (!fused_activation(node)) return Support::decline("FusedConv knows no activation '" + node.attributes->get_string("activation", "") + "' with these parameters");
+  if (!fused_activation(node))
+    return Support::decline("FusedConv knows no activation '" + node.attributes->get_string("activation", "") +
+                            "' with these parameters");
   return Support::accept();
 }
 

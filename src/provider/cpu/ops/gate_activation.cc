@@ -36,7 +36,8 @@ constexpr FunctionInfo kFunctions[] = {
 
 const FunctionInfo& find_function(const std::string& name) {
   std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const FunctionInfo& info : kFunctions) {
     if (lower == info.name) return info;
   }
@@ -89,25 +90,28 @@ void GateActivation::apply(T* x, std::size_t n) const {
     case Function::kHardSigmoid: return map(x, n, [=](T v) { return std::min(std::max(a * v + b, T(0)), T(1)); });
     case Function::kElu: return map(x, n, [=](T v) { return v >= T(0) ? v : a * std::expm1(v); });
     case Function::kSoftsign: return map(x, n, [](T v) { return v / (T(1) + std::abs(v)); });
-    case Function::kSoftplus: return map(x, n, [](T v) { return std::max(v, T(0)) + std::log1p(std::exp(-std::abs(v))); });
+    case Function::kSoftplus:
+      return map(x, n, [](T v) { return std::max(v, T(0)) + std::log1p(std::exp(-std::abs(v))); });
   }
 }
 
 template void GateActivation::apply<float>(float*, std::size_t) const;
 template void GateActivation::apply<double>(double*, std::size_t) const;
 
-std::vector<GateActivation> parse_activations(const graph::Attributes& attributes, const std::vector<std::string>& defaults,
-                                              std::size_t directions) {
+std::vector<GateActivation> parse_activations(const graph::Attributes& attributes,
+                                              const std::vector<std::string>& defaults, std::size_t directions) {
   std::vector<std::string> names;
   if (const auto* given = attributes.strings("activations")) {
     names = *given;
     // RNN's default lists both directions even where there is one.
-    if (names.size() > defaults.size() * directions && names.size() == defaults.size() * 2) names.resize(defaults.size());
+    if (names.size() > defaults.size() * directions && names.size() == defaults.size() * 2)
+      names.resize(defaults.size());
   } else {
     for (std::size_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
   }
   if (names.size() != defaults.size() * directions) {
-    fail(ErrorCode::kInvalidModel, "attribute 'activations' must have {} elements, found {}", defaults.size() * directions, names.size());
+    fail(ErrorCode::kInvalidModel, "attribute 'activations' must have {} elements, found {}",
+         defaults.size() * directions, names.size());
   }
   const auto* alphas = attributes.floats("activation_alpha");
   const auto* betas = attributes.floats("activation_beta");

@@ -12,11 +12,13 @@ namespace {
 
 enum class Pooling { kAverage, kMax, kLp };
 
-/// One value for each channel of each batch item. Sums are kept in 16 lanes (element i in lane i mod 16), folded at the end.
+/// One value for each channel of each batch item. Sums are kept in 16 lanes (element i in lane i mod 16), folded at the
+/// end.
 template <Pooling pooling>
 class GlobalPoolKernel final : public Kernel {
  public:
-  explicit GlobalPoolKernel(const NodeDesc& node) : p_(pooling == Pooling::kLp ? node.attributes->get_int("p", 2) : 0) {}
+  explicit GlobalPoolKernel(const NodeDesc& node)
+      : p_(pooling == Pooling::kLp ? node.attributes->get_int("p", 2) : 0) {}
 
   Binding bind(const BindContext& context) const override { return {WideIo::workspace_bytes(context), {}}; }
 
@@ -28,8 +30,10 @@ class GlobalPoolKernel final : public Kernel {
     dispatch_wide(x.type, "GlobalAveragePool", [&]<typename T>() {
       const T* in = io.input<T>(0);
       T* out = io.output<T>(0);
-      if constexpr (std::is_same_v<T, float> && pooling == Pooling::kAverage) return kernels::reduce(kernels::Reduction::kMean, in, planes, size, 1, out, context.parallel);
-      if constexpr (std::is_same_v<T, float> && pooling == Pooling::kMax) return kernels::reduce(kernels::Reduction::kMax, in, planes, size, 1, out, context.parallel);
+      if constexpr (std::is_same_v<T, float> && pooling == Pooling::kAverage)
+        return kernels::reduce(kernels::Reduction::kMean, in, planes, size, 1, out, context.parallel);
+      if constexpr (std::is_same_v<T, float> && pooling == Pooling::kMax)
+        return kernels::reduce(kernels::Reduction::kMax, in, planes, size, 1, out, context.parallel);
       context.parallel.parallel_for(planes, chunk_of(size), [&](std::size_t begin, std::size_t end) {
         for (std::size_t plane = begin; plane < end; ++plane) out[plane] = reduce(in + plane * size, size);
       });
@@ -69,8 +73,10 @@ class GlobalPoolKernel final : public Kernel {
 
   template <typename T>
   void fold(T& into, T from) const {
-    if constexpr (pooling == Pooling::kMax) add(into, from);
-    else into += from;
+    if constexpr (pooling == Pooling::kMax)
+      add(into, from);
+    else
+      into += from;
   }
 
   std::int64_t p_;

@@ -11,9 +11,9 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-constexpr std::size_t kMaxAxes = 4;                ///< spatial axes that GridSample takes
-constexpr std::size_t kMaxTaps = 4;                ///< along one axis
-constexpr std::size_t kMaxNeighbors = 256;         ///< kMaxTaps to the power kMaxAxes
+constexpr std::size_t kMaxAxes = 4;         ///< spatial axes that GridSample takes
+constexpr std::size_t kMaxTaps = 4;         ///< along one axis
+constexpr std::size_t kMaxNeighbors = 256;  ///< kMaxTaps to the power kMaxAxes
 
 enum class SampleMode : std::uint8_t { kNearest, kLinear, kCubic };
 enum class PaddingMode : std::uint8_t { kZeros, kBorder, kReflection };
@@ -35,7 +35,8 @@ struct SampleOptions {
   PaddingMode padding = PaddingMode::kZeros;
   bool align_corners = false;
 
-  /// Where in an axis of `size` elements the normalised coordinate `n` lies. Positions far outside are brought near, NaN to -1.
+  /// Where in an axis of `size` elements the normalised coordinate `n` lies. Positions far outside are brought near,
+  /// NaN to -1.
   template <typename G>
   G position(G n, std::int64_t size) const {
     const G length = static_cast<G>(size);
@@ -130,13 +131,22 @@ struct Neighbors {
 class GridSampleKernel final : public Kernel {
  public:
   explicit GridSampleKernel(const NodeDesc& node) {
-    const std::string mode = node.attributes->get_string("mode", "linear"), padding = node.attributes->get_string("padding_mode", "zeros");
-    if (mode == "nearest") options_.mode = SampleMode::kNearest;
-    else if (mode == "cubic") options_.mode = SampleMode::kCubic;
-    else if (mode != "linear") fail(ErrorCode::kInvalidModel, "attribute 'mode' of GridSample must be linear, nearest or cubic, found '{}'", mode);
-    if (padding == "border") options_.padding = PaddingMode::kBorder;
-    else if (padding == "reflection") options_.padding = PaddingMode::kReflection;
-    else if (padding != "zeros") fail(ErrorCode::kInvalidModel, "attribute 'padding_mode' of GridSample must be zeros, border or reflection, found '{}'", padding);
+    const std::string mode = node.attributes->get_string("mode", "linear"),
+                      padding = node.attributes->get_string("padding_mode", "zeros");
+    if (mode == "nearest")
+      options_.mode = SampleMode::kNearest;
+    else if (mode == "cubic")
+      options_.mode = SampleMode::kCubic;
+    else if (mode != "linear")
+      fail(ErrorCode::kInvalidModel, "attribute 'mode' of GridSample must be linear, nearest or cubic, found '{}'",
+           mode);
+    if (padding == "border")
+      options_.padding = PaddingMode::kBorder;
+    else if (padding == "reflection")
+      options_.padding = PaddingMode::kReflection;
+    else if (padding != "zeros")
+      fail(ErrorCode::kInvalidModel,
+           "attribute 'padding_mode' of GridSample must be zeros, border or reflection, found '{}'", padding);
     options_.align_corners = node.attributes->get_int("align_corners", 0) != 0;
   }
 
@@ -145,8 +155,10 @@ class GridSampleKernel final : public Kernel {
   void run(RunContext& context) const override {
     const TensorView &x = context.input(0), &y = context.output(0);
     if (y.num_elements() == 0) return;
-    if (x.shape.rank() - 2 > kMaxAxes) fail(ErrorCode::kUnsupported, "GridSample has no kernel for more than {} spatial axes", kMaxAxes);
-    if (x.num_elements() == 0) fail(ErrorCode::kInvalidArgument, "GridSample can't sample data without elements, {}", x.shape.to_string());
+    if (x.shape.rank() - 2 > kMaxAxes)
+      fail(ErrorCode::kUnsupported, "GridSample has no kernel for more than {} spatial axes", kMaxAxes);
+    if (x.num_elements() == 0)
+      fail(ErrorCode::kInvalidArgument, "GridSample can't sample data without elements, {}", x.shape.to_string());
     WideIo io(context, context.workspace());
     dispatch_wide(context.input(1).type, "GridSample", [&]<typename G>() {
       const G* grid = io.input<G>(1);
@@ -165,7 +177,8 @@ class GridSampleKernel final : public Kernel {
           T* out = y.mutable_data<T>();
           sample<G, W>(context, grid, [&](const Neighbors<W>& near, std::int64_t plane, std::int64_t at) {
             W total = 0;
-            for (std::size_t i = 0; i < near.count; ++i) total += near.weights[i] * static_cast<W>(in[plane + near.offsets[i]]);
+            for (std::size_t i = 0; i < near.count; ++i)
+              total += near.weights[i] * static_cast<W>(in[plane + near.offsets[i]]);
             out[at] = saturate_round<T>(std::is_integral_v<T> ? std::trunc(total) : total);
           });
         });
@@ -181,19 +194,21 @@ class GridSampleKernel final : public Kernel {
     const std::size_t rank = x.rank() - 2;
     const std::int64_t plane = x.product(2, x.rank()), positions = y.product(2, y.rank()), channels = x[1];
     const auto cost = static_cast<std::size_t>(channels * 16);
-    context.parallel.parallel_for(static_cast<std::size_t>(x[0] * positions), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
-      Neighbors<W> near;
-      for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
-        const G* point = grid + item * static_cast<std::int64_t>(rank);  // innermost axis first
-        near.start();
-        for (std::size_t i = 0; i < rank; ++i) {
-          const std::int64_t size = x[i + 2];
-          near.add(AxisTaps<W>(options_, options_.position(point[rank - 1 - i], size), size), size);
-        }
-        const std::int64_t n = item / positions, position = item % positions;
-        for (std::int64_t c = 0; c < channels; ++c) store(near, (n * channels + c) * plane, (n * channels + c) * positions + position);
-      }
-    });
+    context.parallel.parallel_for(
+        static_cast<std::size_t>(x[0] * positions), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
+          Neighbors<W> near;
+          for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
+            const G* point = grid + item * static_cast<std::int64_t>(rank);  // innermost axis first
+            near.start();
+            for (std::size_t i = 0; i < rank; ++i) {
+              const std::int64_t size = x[i + 2];
+              near.add(AxisTaps<W>(options_, options_.position(point[rank - 1 - i], size), size), size);
+            }
+            const std::int64_t n = item / positions, position = item % positions;
+            for (std::int64_t c = 0; c < channels; ++c)
+              store(near, (n * channels + c) * plane, (n * channels + c) * positions + position);
+          }
+        });
   }
 
   SampleOptions options_;
@@ -211,23 +226,25 @@ class AffineGridKernel final : public Kernel {
       const T* matrices = theta.data<T>();
       T* out = grid.mutable_data<T>();
       const std::int64_t positions = grid.shape.product(1, grid.shape.rank() - 1);
-      context.parallel.parallel_for(static_cast<std::size_t>(grid.shape[0] * positions), 1024, [&](std::size_t begin, std::size_t end) {
-        for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
-          const T* matrix = matrices + item / positions * axes * (axes + 1);
-          double point[3] = {};  // innermost axis first
-          std::int64_t rest = item % positions;
-          for (std::int64_t i = 0; i < axes; ++i) {
-            const std::int64_t size = grid.shape[static_cast<std::size_t>(axes - i)];
-            point[i] = coordinate(rest % size, size);
-            rest /= size;
-          }
-          for (std::int64_t row = 0; row < axes; ++row) {
-            double total = 0;
-            for (std::int64_t i = 0; i < axes; ++i) total += static_cast<double>(matrix[row * (axes + 1) + i]) * point[i];
-            out[item * axes + row] = T(total + static_cast<double>(matrix[row * (axes + 1) + axes]));
-          }
-        }
-      });
+      context.parallel.parallel_for(
+          static_cast<std::size_t>(grid.shape[0] * positions), 1024, [&](std::size_t begin, std::size_t end) {
+            for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
+              const T* matrix = matrices + item / positions * axes * (axes + 1);
+              double point[3] = {};  // innermost axis first
+              std::int64_t rest = item % positions;
+              for (std::int64_t i = 0; i < axes; ++i) {
+                const std::int64_t size = grid.shape[static_cast<std::size_t>(axes - i)];
+                point[i] = coordinate(rest % size, size);
+                rest /= size;
+              }
+              for (std::int64_t row = 0; row < axes; ++row) {
+                double total = 0;
+                for (std::int64_t i = 0; i < axes; ++i)
+                  total += static_cast<double>(matrix[row * (axes + 1) + i]) * point[i];
+                out[item * axes + row] = T(total + static_cast<double>(matrix[row * (axes + 1) + axes]));
+              }
+            }
+          });
     });
   }
 

@@ -29,9 +29,12 @@ class ImageDecoderKernel final : public Kernel {
     auto* out = context.allocate_output(0, {image->height, image->width, channels}).mutable_data<std::uint8_t>();
     const std::uint8_t* in = image->rgb.data();
     for (std::int64_t i = 0; i < image->height * image->width; ++i, in += 3, out += channels) {
-      if (gray_) *out = luma(in);
-      else if (reversed_) std::reverse_copy(in, in + 3, out);
-      else std::copy_n(in, 3, out);
+      if (gray_)
+        *out = luma(in);
+      else if (reversed_)
+        std::reverse_copy(in, in + 3, out);
+      else
+        std::copy_n(in, 3, out);
     }
   }
 
@@ -50,6 +53,8 @@ Support supports_image_decoder(const NodeDesc& node) {
 
 }  // namespace
 
-void add_image_decoder_kernels(KernelTable& table) { table.push_back({"", "ImageDecoder", supports_image_decoder, make<ImageDecoderKernel>}); }
+void add_image_decoder_kernels(KernelTable& table) {
+  table.push_back({"", "ImageDecoder", supports_image_decoder, make<ImageDecoderKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu

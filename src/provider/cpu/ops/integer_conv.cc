@@ -14,20 +14,25 @@ namespace {
 using Bytes = Types<std::int8_t, std::uint8_t>;
 
 std::int32_t byte_at(const TensorView& tensor, std::int64_t i) {
-  return tensor.type == ElementType::kInt8 ? std::int32_t{tensor.data<std::int8_t>()[i]} : std::int32_t{tensor.data<std::uint8_t>()[i]};
+  return tensor.type == ElementType::kInt8 ? std::int32_t{tensor.data<std::int8_t>()[i]}
+                                           : std::int32_t{tensor.data<std::uint8_t>()[i]};
 }
 
 /// A parameter's element for output channel `channel`: a tensor of one element holds for all.
-std::int64_t per_channel(const TensorView& tensor, std::int64_t channel) { return tensor.num_elements() == 1 ? 0 : channel; }
+std::int64_t per_channel(const TensorView& tensor, std::int64_t channel) {
+  return tensor.num_elements() == 1 ? 0 : channel;
+}
 
 void require_channels(const TensorView& tensor, std::int64_t channels, const char* what) {
   const std::int64_t count = tensor.num_elements();
   if (count == 1 || count == channels) return;
-  fail(ErrorCode::kInvalidModel, "{} must have 1 element or {}, one per output channel, found {}", what, channels, count);
+  fail(ErrorCode::kInvalidModel, "{} must have 1 element or {}, one per output channel, found {}", what, channels,
+       count);
 }
 
 void require_scalar(const TensorView& tensor, const char* what) {
-  if (tensor.num_elements() != 1) fail(ErrorCode::kInvalidModel, "{} must have one element, found shape {}", what, tensor.shape.to_string());
+  if (tensor.num_elements() != 1)
+    fail(ErrorCode::kInvalidModel, "{} must have one element, found shape {}", what, tensor.shape.to_string());
 }
 
 struct BoundIntegerConv {
@@ -36,8 +41,8 @@ struct BoundIntegerConv {
   int max_threads = 1;
 };
 
-/// What both integer convolutions share: geometry, and the weights' zero points as int32 in the workspace. Constant weights are
-/// packed for matrix products where those pay.
+/// What both integer convolutions share: geometry, and the weights' zero points as int32 in the workspace. Constant
+/// weights are packed for matrix products where those pay.
 class IntegerConv : public Kernel {
  public:
   IntegerConv(const NodeDesc& node, std::size_t w_input)
@@ -45,7 +50,8 @@ class IntegerConv : public Kernel {
     const Tensor* weights = node.constant(w_input);
     if (!weights || weights->shape().rank() < 3 || weights->num_elements() == 0) return;
     const Shape& w = weights->shape();
-    if (IntegerConvGemm::pays(w[1], w[0] / groups_, w.product(2, w.rank()))) packed_ = IntegerConvGemm::pack_request(w_input, *weights, groups_);
+    if (IntegerConvGemm::pays(w[1], w[0] / groups_, w.product(2, w.rank())))
+      packed_ = IntegerConvGemm::pack_request(w_input, *weights, groups_);
   }
 
   std::vector<PackRequest> pack_requests() const override {
@@ -82,14 +88,24 @@ class IntegerConv : public Kernel {
     const TensorView &x = context.input(0), &w = context.input(w_input_);
     const std::int32_t x_zero_value = x_zero ? byte_at(*x_zero, 0) : 0;
     if (packed_) {
-      const IntegerConvGemm products{geometry, x.data_ptr, x.type == ElementType::kInt8, x_zero_value, context.packed(0),
-                                     w.type == ElementType::kInt8, w_zero ? zeros : nullptr, output, epilogue,
-                                     context.output(0).data_ptr, context.workspace() + bound.products_offset, bound.max_threads};
+      const IntegerConvGemm products{geometry,
+                                     x.data_ptr,
+                                     x.type == ElementType::kInt8,
+                                     x_zero_value,
+                                     context.packed(0),
+                                     w.type == ElementType::kInt8,
+                                     w_zero ? zeros : nullptr,
+                                     output,
+                                     epilogue,
+                                     context.output(0).data_ptr,
+                                     context.workspace() + bound.products_offset,
+                                     bound.max_threads};
       return products.run(context.parallel);
     }
     dispatch(Bytes{}, x.type, "ConvInteger", [&]<typename X>() {
       dispatch(Bytes{}, w.type, "ConvInteger", [&]<typename W>() {
-        const DirectConv<X, W, std::int32_t> conv{geometry, x.data<X>(), w.data<W>(), x_zero_value, w_zero ? zeros : nullptr};
+        const DirectConv<X, W, std::int32_t> conv{geometry, x.data<X>(), w.data<W>(), x_zero_value,
+                                                  w_zero ? zeros : nullptr};
         conv.run(context.parallel, store);
       });
     });
@@ -108,9 +124,11 @@ class ConvIntegerKernel final : public IntegerConv {
 
   void run(RunContext& context) const override {
     auto* y = context.output(0).mutable_data<std::int32_t>();
-    convolve(context, context.has_input(2) ? &context.input(2) : nullptr, context.has_input(3) ? &context.input(3) : nullptr,
-             kernels::IntegerOutput::kInt32, {},
-             [&](std::int64_t, std::int64_t offset, const std::int32_t* sums, std::int64_t count) { std::copy_n(sums, count, y + offset); });
+    convolve(context, context.has_input(2) ? &context.input(2) : nullptr,
+             context.has_input(3) ? &context.input(3) : nullptr, kernels::IntegerOutput::kInt32, {},
+             [&](std::int64_t, std::int64_t offset, const std::int32_t* sums, std::int64_t count) {
+               std::copy_n(sums, count, y + offset);
+             });
   }
 };
 
@@ -129,7 +147,8 @@ class QLinearConvKernel final : public IntegerConv {
     const std::int32_t y_zero = byte_at(context.input(7), 0);
     const auto* bias = context.has_input(8) ? context.input(8).data<std::int32_t>() : nullptr;
     auto* factors = reinterpret_cast<float*>(context.workspace() + context.params<BoundIntegerConv>().scales_offset);
-    for (std::int64_t i = 0; i < y.shape[1]; ++i) factors[i] = x_scale * w_scale.data<float>()[per_channel(w_scale, i)] / y_scale;
+    for (std::int64_t i = 0; i < y.shape[1]; ++i)
+      factors[i] = x_scale * w_scale.data<float>()[per_channel(w_scale, i)] / y_scale;
     kernels::IntegerEpilogue epilogue;
     epilogue.integer_bias = bias;
     epilogue.column_scale = {factors, 1};
@@ -168,8 +187,10 @@ Support supports_bytes(const NodeDesc& node, std::size_t w_input) {
 }  // namespace
 
 void add_integer_conv_kernels(KernelTable& table) {
-  table.push_back({"", "ConvInteger", [](const NodeDesc& node) { return supports_bytes(node, 1); }, make<ConvIntegerKernel>});
-  table.push_back({"", "QLinearConv", [](const NodeDesc& node) { return supports_bytes(node, 3); }, make<QLinearConvKernel>});
+  table.push_back(
+      {"", "ConvInteger", [](const NodeDesc& node) { return supports_bytes(node, 1); }, make<ConvIntegerKernel>});
+  table.push_back(
+      {"", "QLinearConv", [](const NodeDesc& node) { return supports_bytes(node, 3); }, make<QLinearConvKernel>});
 }
 
 }  // namespace sardonyx::provider::cpu

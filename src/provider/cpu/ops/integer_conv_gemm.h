@@ -8,8 +8,8 @@
 
 namespace sardonyx::provider::cpu {
 
-/// An 8-bit convolution as integer matrix products over tiles of output positions: rows of inputs under the window times the
-/// weights. For constant weights and groups wide enough to pay for it; exact, as every way to compute it is.
+/// An 8-bit convolution as integer matrix products over tiles of output positions: rows of inputs under the window
+/// times the weights. For constant weights and groups wide enough to pay for it; exact, as every way to compute it is.
 class IntegerConvGemm {
  public:
   /// Whether a convolution with `taps` kernel elements and these channels per group is better off as products.
@@ -39,7 +39,8 @@ class IntegerConvGemm {
  private:
   struct Scratch;
   void run_tile(std::int64_t item, std::int64_t tile, const Scratch& scratch) const;
-  void gather_rows(std::int64_t n, std::int64_t group, std::int64_t first, std::int64_t count, std::uint8_t* rows) const;
+  void gather_rows(std::int64_t n, std::int64_t group, std::int64_t first, std::int64_t count,
+                   std::uint8_t* rows) const;
 };
 
 }  // namespace sardonyx::provider::cpu

@@ -10,8 +10,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// A parameter that broadcasts to the data: its strides over the data's dimensions, 0 where it repeats. `dense` when it has
-/// exactly one element for each element of a row, in order.
+/// A parameter that broadcasts to the data: its strides over the data's dimensions, 0 where it repeats. `dense` when it
+/// has exactly one element for each element of a row, in order.
 struct Broadcast {
   Shape shape;
   std::vector<std::size_t> strides;
@@ -110,7 +110,8 @@ template <typename T>
 void scale_row(const Row<T>& row, const Params& params, T mean, T factor) {
   const std::size_t n = params.view.length;
   if (params.scale.dense && (!row.bias || params.bias.dense)) {
-    for (std::size_t i = 0; i < n; ++i) row.y[i] = (row.x[i] - mean) * factor * row.scale[i] + (row.bias ? row.bias[i] : T(0));
+    for (std::size_t i = 0; i < n; ++i)
+      row.y[i] = (row.x[i] - mean) * factor * row.scale[i] + (row.bias ? row.bias[i] : T(0));
     return;
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -152,11 +153,13 @@ class LayerNormKernel final : public Kernel {
       const std::size_t n = params.view.length;
       if constexpr (std::is_same_v<T, float>) {
         if (dense(params, bias)) {
-          kernels::NormArguments arguments{.x = in, .gamma = scale, .beta = bias, .epsilon = epsilon_, .y = out, .rows = params.view.outer, .n = n};
+          kernels::NormArguments arguments{
+              .x = in, .gamma = scale, .beta = bias, .epsilon = epsilon_, .y = out, .rows = params.view.outer, .n = n};
           if (saved_mean.is_float()) arguments.mean = saved_mean.tensor->mutable_data<float>();
           if (saved_factor.is_float()) arguments.inverse_deviation = saved_factor.tensor->mutable_data<float>();
           if (saved_mean.fits(arguments.mean) && saved_factor.fits(arguments.inverse_deviation)) {
-            return centered ? kernels::layer_norm(arguments, context.parallel) : kernels::rms_norm(arguments, context.parallel);
+            return centered ? kernels::layer_norm(arguments, context.parallel)
+                            : kernels::rms_norm(arguments, context.parallel);
           }
         }
       }
@@ -176,7 +179,9 @@ class LayerNormKernel final : public Kernel {
   }
 
  private:
-  static bool dense(const Params& params, const void* bias) { return params.scale.dense && (!bias || params.bias.dense); }
+  static bool dense(const Params& params, const void* bias) {
+    return params.scale.dense && (!bias || params.bias.dense);
+  }
 
   std::int64_t axis_;
   float epsilon_;

@@ -85,7 +85,9 @@ class LinearAttentionKernel final : public Kernel {
     auto shape = std::make_shared<LinearShape>();
     const Shape& q = context.inputs[0]->shape;
     *shape = {q[0], q[1], q_heads_, kv_heads_, q[2] / q_heads_, context.inputs[2]->shape[2] / kv_heads_};
-    const auto width = [&](std::size_t i) { return i < context.inputs.size() && context.inputs[i] ? context.inputs[i]->shape[2] : 0; };
+    const auto width = [&](std::size_t i) {
+      return i < context.inputs.size() && context.inputs[i] ? context.inputs[i]->shape[2] : 0;
+    };
     shape->decay_width = width(4);
     shape->beta_width = width(5);
     return {scratch_bytes(*shape) + WideIo::workspace_bytes(context), std::move(shape)};
@@ -94,7 +96,8 @@ class LinearAttentionKernel final : public Kernel {
   void run(RunContext& context) const override {
     const auto& shape = context.params<LinearShape>();
     WideIo io(context, context.workspace() + scratch_bytes(shape));
-    const auto *query = io.input<float>(0), *key = io.input<float>(1), *value = io.input<float>(2), *past = io.input<float>(3);
+    const auto *query = io.input<float>(0), *key = io.input<float>(1), *value = io.input<float>(2),
+               *past = io.input<float>(3);
     const auto *decay = io.input<float>(4), *beta = io.input<float>(5);
     auto *output = io.output<float>(0), *present = io.output<float>(1);
     const std::int64_t heads = shape.batch * shape.kv_heads, stride = shape.state_size() + shape.value_size;
@@ -102,9 +105,12 @@ class LinearAttentionKernel final : public Kernel {
     context.parallel.parallel_for(static_cast<std::size_t>(heads), 1, [&](std::size_t begin, std::size_t end) {
       for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
         float* state = reinterpret_cast<float*>(context.workspace()) + item * stride;
-        if (past) std::copy_n(past + item * shape.state_size(), shape.state_size(), state);
-        else std::fill_n(state, shape.state_size(), 0.0f);
-        const LinearHead<float> head{shape, query, key, value, decay, beta, output, state, state + shape.state_size(), scale};
+        if (past)
+          std::copy_n(past + item * shape.state_size(), shape.state_size(), state);
+        else
+          std::fill_n(state, shape.state_size(), 0.0f);
+        const LinearHead<float> head{shape, query, key, value, decay, beta, output, state, state + shape.state_size(),
+                                     scale};
         head.run(item / shape.kv_heads, item % shape.kv_heads);
         if (present) std::copy_n(state, shape.state_size(), present + item * shape.state_size());
       }
@@ -115,7 +121,9 @@ class LinearAttentionKernel final : public Kernel {
  private:
   /// Each head's state and correction.
   static std::size_t scratch_bytes(const LinearShape& shape) {
-    return align_workspace(static_cast<std::size_t>(shape.batch * shape.kv_heads * (shape.state_size() + shape.value_size)) * sizeof(float));
+    return align_workspace(
+        static_cast<std::size_t>(shape.batch * shape.kv_heads * (shape.state_size() + shape.value_size)) *
+        sizeof(float));
   }
 
   std::int64_t q_heads_, kv_heads_;
@@ -124,7 +132,8 @@ class LinearAttentionKernel final : public Kernel {
 
 Support supports_linear_attention(const NodeDesc& node) {
   const auto type = node.input_type(0);
-  return type_in(type, {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16}) ? Support::accept() : decline_type(node, 0);
+  return type_in(type, {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16}) ? Support::accept()
+                                                                                               : decline_type(node, 0);
 }
 
 }  // namespace

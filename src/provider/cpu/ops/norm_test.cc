@@ -8,7 +8,8 @@ using namespace testing;  // NOLINT(google-build-using-namespace)
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 /// Softmax by its definition, along the middle of [outer, n, inner].
-std::vector<double> softmax_of(const Tensor& x, std::int64_t outer, std::int64_t n, std::int64_t inner, bool logarithm) {
+std::vector<double> softmax_of(const Tensor& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                               bool logarithm) {
   std::vector<double> y(static_cast<std::size_t>(outer * n * inner));
   for (std::int64_t o = 0; o < outer * inner; ++o) {
     const auto at = [&](std::int64_t i) { return (o / inner * n + i) * inner + o % inner; };
@@ -30,8 +31,10 @@ TEST(Softmax, MatchesItsDefinitionAlongEveryAxis) {
       SCOPED_TRACE(shape.to_string() + " axis " + std::to_string(axis));
       const std::int64_t outer = shape.product(0, axis), n = shape[axis], inner = shape.product(axis + 1, shape.rank());
       const auto negative = static_cast<std::int64_t>(axis) - static_cast<std::int64_t>(shape.rank());
-      expect_values(run("Softmax", attributes({{"axis", negative}}), {x})[0], shape, softmax_of(x, outer, n, inner, false));
-      expect_values(run("LogSoftmax", attributes({{"axis", static_cast<std::int64_t>(axis)}}), {x})[0], shape, softmax_of(x, outer, n, inner, true));
+      expect_values(run("Softmax", attributes({{"axis", negative}}), {x})[0], shape,
+                    softmax_of(x, outer, n, inner, false));
+      expect_values(run("LogSoftmax", attributes({{"axis", static_cast<std::int64_t>(axis)}}), {x})[0], shape,
+                    softmax_of(x, outer, n, inner, true));
     }
   }
 }
@@ -62,13 +65,15 @@ TEST(Softmax, SpecialValues) {
 TEST(Softmax, EmptyAndErrors) {
   expect_values(run("Softmax", attributes({{"axis", std::int64_t{1}}}), {floats({2, 0}, {})})[0], {2, 0}, {});
   expect_values(run("Softmax", {}, {floats({0, 4}, {})})[0], {0, 4}, {});
-  expect_error(ErrorCode::kInvalidModel, "axis", "Softmax", attributes({{"axis", std::int64_t{2}}}), {floats({2, 2}, {1, 2, 3, 4})});
+  expect_error(ErrorCode::kInvalidModel, "axis", "Softmax", attributes({{"axis", std::int64_t{2}}}),
+               {floats({2, 2}, {1, 2, 3, 4})});
   expect_error(ErrorCode::kInvalidModel, "floating-point", "Softmax", {}, {ints({2}, {1, 2})});
 }
 
 TEST(Hardmax, FirstGreatest) {
   expect_in_all_types("Hardmax", {}, {floats({2, 3}, {1, 3, 3, -1, -2, -1})}, {2, 3}, {0, 1, 0, 1, 0, 0});
-  expect_values(run("Hardmax", attributes({{"axis", std::int64_t{0}}}), {floats({2, 2}, {1, 5, 2, 4})})[0], {2, 2}, {0, 1, 1, 0});
+  expect_values(run("Hardmax", attributes({{"axis", std::int64_t{0}}}), {floats({2, 2}, {1, 5, 2, 4})})[0], {2, 2},
+                {0, 1, 1, 0});
 }
 
 /// Layer normalisation by its definition over rows of n.
@@ -113,15 +118,20 @@ TEST(LayerNormalization, ParametersBroadcast) {
     Shape scale;
     std::int64_t stride0, stride1, stride2;
   };
-  const Case cases[] = {{{3, 4}, 0, 4, 1}, {{4}, 0, 0, 1}, {{1}, 0, 0, 0}, {{3, 1}, 0, 1, 0}, {{2, 1, 1}, 1, 0, 0}, {{2, 3, 4}, 12, 4, 1}};
+  const Case cases[] = {{{3, 4}, 0, 4, 1}, {{4}, 0, 0, 1},       {{1}, 0, 0, 0},
+                        {{3, 1}, 0, 1, 0}, {{2, 1, 1}, 1, 0, 0}, {{2, 3, 4}, 12, 4, 1}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.scale.to_string());
     const Tensor scale = random_floats(c.scale, 7);
     std::vector<double> wanted = plain.y;
-    for (std::int64_t i = 0; i < 24; ++i) wanted[static_cast<std::size_t>(i)] *= element(scale, i / 12 * c.stride0 + i / 4 % 3 * c.stride1 + i % 4 * c.stride2);
+    for (std::int64_t i = 0; i < 24; ++i)
+      wanted[static_cast<std::size_t>(i)] *=
+          element(scale, i / 12 * c.stride0 + i / 4 % 3 * c.stride1 + i % 4 * c.stride2);
     expect_values(run("LayerNormalization", attributes({{"axis", std::int64_t{1}}}), {x, scale})[0], {2, 3, 4}, wanted);
     std::vector<double> rms = layer_norm_of(x, 12, false).y;
-    for (std::int64_t i = 0; i < 24; ++i) rms[static_cast<std::size_t>(i)] *= element(scale, i / 12 * c.stride0 + i / 4 % 3 * c.stride1 + i % 4 * c.stride2);
+    for (std::int64_t i = 0; i < 24; ++i)
+      rms[static_cast<std::size_t>(i)] *=
+          element(scale, i / 12 * c.stride0 + i / 4 % 3 * c.stride1 + i % 4 * c.stride2);
     expect_values(run("RMSNormalization", attributes({{"axis", std::int64_t{-2}}}), {x, scale})[0], {2, 3, 4}, rms);
   }
   expect_error(ErrorCode::kInvalidModel, "broadcast", "LayerNormalization", {}, {x, random_floats({3}, 8)});
@@ -129,16 +139,20 @@ TEST(LayerNormalization, ParametersBroadcast) {
 
 TEST(BatchNormalization, InferenceAndTraining) {
   const Tensor x = floats({2, 2, 2}, {1, 3, 10, 20, 5, 7, 30, 40});
-  const Tensor scale = floats({2}, {2, 1}), bias = floats({2}, {0, 5}), mean = floats({2}, {1, 10}), variance = floats({2}, {4, 25});
+  const Tensor scale = floats({2}, {2, 1}), bias = floats({2}, {0, 5}), mean = floats({2}, {1, 10}),
+               variance = floats({2}, {4, 25});
   const auto epsilon = std::make_pair(std::string("epsilon"), graph::Attribute(0.0f));
-  expect_in_all_types("BatchNormalization", attributes({epsilon}), {x, scale, bias, mean, variance}, {2, 2, 2}, {0, 2, 5, 7, 4, 6, 9, 11});
-  const auto trained = run("BatchNormalization", attributes({epsilon, {"training_mode", std::int64_t{1}}, {"momentum", 0.5f}}),
-                           {x, scale, bias, mean, variance}, 3);
+  expect_in_all_types("BatchNormalization", attributes({epsilon}), {x, scale, bias, mean, variance}, {2, 2, 2},
+                      {0, 2, 5, 7, 4, 6, 9, 11});
+  const auto trained =
+      run("BatchNormalization", attributes({epsilon, {"training_mode", std::int64_t{1}}, {"momentum", 0.5f}}),
+          {x, scale, bias, mean, variance}, 3);
   expect_values(trained[1], {2}, {0.5 * 1 + 0.5 * 4, 0.5 * 10 + 0.5 * 25});
   expect_values(trained[2], {2}, {0.5 * 4 + 0.5 * 5, 0.5 * 25 + 0.5 * 125});
   const double a = 2 / std::sqrt(5), b = 1 / std::sqrt(125);
   expect_values(trained[0], {2, 2, 2}, {-3 * a, -a, 5 - 15 * b, 5 - 5 * b, a, 3 * a, 5 + 5 * b, 5 + 15 * b});
-  expect_error(ErrorCode::kInvalidModel, "channels", "BatchNormalization", {}, {x, floats({3}, {1, 1, 1}), bias, mean, variance});
+  expect_error(ErrorCode::kInvalidModel, "channels", "BatchNormalization", {},
+               {x, floats({3}, {1, 1, 1}), bias, mean, variance});
 }
 
 TEST(GroupNormalization, GroupsOfChannels) {
@@ -146,18 +160,23 @@ TEST(GroupNormalization, GroupsOfChannels) {
   for (std::int64_t groups : {1, 2, 4}) {
     SCOPED_TRACE(groups);
     std::vector<double> wanted = layer_norm_of(x, 12 / groups, true).y;
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = wanted[i] * static_cast<double>(i / 3 % 4 + 1) + static_cast<double>(i / 3 % 4);
-    expect_in_all_types("GroupNormalization", attributes({{"num_groups", groups}}), {x, scale, bias}, {2, 4, 3}, wanted);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      wanted[i] = wanted[i] * static_cast<double>(i / 3 % 4 + 1) + static_cast<double>(i / 3 % 4);
+    expect_in_all_types("GroupNormalization", attributes({{"num_groups", groups}}), {x, scale, bias}, {2, 4, 3},
+                        wanted);
     if (groups == 4) expect_in_all_types("InstanceNormalization", {}, {x, scale, bias}, {2, 4, 3}, wanted);
   }
-  expect_error(ErrorCode::kInvalidModel, "num_groups", "GroupNormalization", attributes({{"num_groups", std::int64_t{3}}}), {x, scale, bias});
-  expect_error(ErrorCode::kInvalidModel, "num_groups", "GroupNormalization", attributes({{"num_groups", std::int64_t{0}}}), {x, scale, bias});
+  expect_error(ErrorCode::kInvalidModel, "num_groups", "GroupNormalization",
+               attributes({{"num_groups", std::int64_t{3}}}), {x, scale, bias});
+  expect_error(ErrorCode::kInvalidModel, "num_groups", "GroupNormalization",
+               attributes({{"num_groups", std::int64_t{0}}}), {x, scale, bias});
 }
 
 TEST(LpNormalization, BothNorms) {
   const Tensor x = floats({2, 2}, {3, -4, 0, 0});
   expect_in_all_types("LpNormalization", {}, {x}, {2, 2}, {0.6, -0.8, 0, 0});
-  expect_values(run("LpNormalization", attributes({{"p", std::int64_t{1}}}), {x})[0], {2, 2}, {3.0 / 7, -4.0 / 7, 0, 0});
+  expect_values(run("LpNormalization", attributes({{"p", std::int64_t{1}}}), {x})[0], {2, 2},
+                {3.0 / 7, -4.0 / 7, 0, 0});
   expect_values(run("LpNormalization", attributes({{"axis", std::int64_t{0}}}), {x})[0], {2, 2}, {1, -1, 0, 0});
   expect_error(ErrorCode::kInvalidModel, "'p'", "LpNormalization", attributes({{"p", std::int64_t{3}}}), {x});
 }
@@ -166,7 +185,8 @@ TEST(MeanVarianceNormalization, AnyAxes) {
   const Tensor x = floats({2, 2, 1, 2}, {1, 3, 0, 4, 5, 7, 0, 4});
   const double s = std::sqrt(5);
   expect_in_all_types("MeanVarianceNormalization", {}, {x}, {2, 2, 1, 2}, {-3 / s, -1 / s, -1, 1, 1 / s, 3 / s, -1, 1});
-  expect_values(run("MeanVarianceNormalization", attributes({{"axes", std::vector<std::int64_t>{-1}}}), {x})[0], {2, 2, 1, 2}, {-1, 1, -1, 1, -1, 1, -1, 1});
+  expect_values(run("MeanVarianceNormalization", attributes({{"axes", std::vector<std::int64_t>{-1}}}), {x})[0],
+                {2, 2, 1, 2}, {-1, 1, -1, 1, -1, 1, -1, 1});
 }
 
 TEST(LocalResponseNormalization, WindowsAreCutAtTheBorders) {
@@ -187,7 +207,8 @@ TEST(Dropout, TrainingDrawsAsNumPyDoes) {
                            {floats({5}, {1, 2, 3, 4, 5}), floats({}, {0.6f}), tensor<bool>({}, {true})}, 2);
   expect_values(outputs[1], {5}, {0, 1, 1, 0, 0});
   expect_values(outputs[0], {5}, {0, 5, 7.5, 0, 0});
-  expect_error(ErrorCode::kInvalidArgument, "ratio", "Dropout", {}, {floats({1}, {1}), floats({}, {1}), tensor<bool>({}, {true})});
+  expect_error(ErrorCode::kInvalidArgument, "ratio", "Dropout", {},
+               {floats({1}, {1}), floats({}, {1}), tensor<bool>({}, {true})});
 }
 
 }  // namespace

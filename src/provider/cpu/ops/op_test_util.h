@@ -1,9 +1,8 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <initializer_list>
 #include <limits>
 #include <random>
@@ -11,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "sardonyx/error.h"
+
 #include "base/numeric/numeric.h"
 #include "provider/cpu/cpu_provider.h"
 #include "provider/evaluate.h"
-#include "sardonyx/error.h"
 
 namespace sardonyx::provider::cpu::testing {
 
@@ -24,8 +24,8 @@ inline graph::Attributes attributes(std::initializer_list<std::pair<std::string,
   return result;
 }
 
-inline std::vector<Value> run(std::string_view op, const graph::Attributes& attributes, const std::vector<Value>& inputs,
-                              std::size_t outputs = 1) {
+inline std::vector<Value> run(std::string_view op, const graph::Attributes& attributes,
+                              const std::vector<Value>& inputs, std::size_t outputs = 1) {
   const CpuProvider cpu;
   return evaluate_node(cpu, "", op, attributes, inputs, outputs);
 }
@@ -38,7 +38,9 @@ Tensor tensor(const Shape& shape, std::vector<T> values) {
   return result;
 }
 inline Tensor floats(const Shape& shape, std::vector<float> values) { return tensor<float>(shape, std::move(values)); }
-inline Tensor ints(const Shape& shape, std::vector<std::int64_t> values) { return tensor<std::int64_t>(shape, std::move(values)); }
+inline Tensor ints(const Shape& shape, std::vector<std::int64_t> values) {
+  return tensor<std::int64_t>(shape, std::move(values));
+}
 
 /// Reproducible numbers in [-1, 1], multiples of 1/64 so that products in every floating-point type stay close.
 inline Tensor random_floats(const Shape& shape, unsigned seed) {
@@ -89,10 +91,13 @@ struct FloatType {
   ElementType type;
   double tolerance;  ///< relative to the largest value that these tests make
 };
-inline constexpr FloatType kFloatTypes[] = {
-    {ElementType::kFloat32, 1e-5}, {ElementType::kFloat64, 1e-5}, {ElementType::kFloat16, 4e-3}, {ElementType::kBFloat16, 3e-2}};
+inline constexpr FloatType kFloatTypes[] = {{ElementType::kFloat32, 1e-5},
+                                            {ElementType::kFloat64, 1e-5},
+                                            {ElementType::kFloat16, 4e-3},
+                                            {ElementType::kBFloat16, 3e-2}};
 
-inline void expect_values(const Value& value, const Shape& shape, const std::vector<double>& wanted, double tolerance = 1e-5) {
+inline void expect_values(const Value& value, const Shape& shape, const std::vector<double>& wanted,
+                          double tolerance = 1e-5) {
   ASSERT_TRUE(value.is_tensor());
   EXPECT_EQ(value.tensor().shape().to_string(), shape.to_string());
   const std::vector<double> found = elements(value);
@@ -109,8 +114,9 @@ inline void expect_values(const Value& value, const Shape& shape, const std::vec
 }
 
 /// The node must fail with this code and a message that mentions `part`.
-inline void expect_error(ErrorCode code, const std::string& part, std::string_view op, const graph::Attributes& attributes,
-                         const std::vector<Value>& inputs, std::size_t outputs = 1) {
+inline void expect_error(ErrorCode code, const std::string& part, std::string_view op,
+                         const graph::Attributes& attributes, const std::vector<Value>& inputs,
+                         std::size_t outputs = 1) {
   try {
     run(op, attributes, inputs, outputs);
     ADD_FAILURE() << op << " did not fail";
@@ -121,14 +127,17 @@ inline void expect_error(ErrorCode code, const std::string& part, std::string_vi
 }
 
 /// Runs the node in every floating-point type on the same numbers and expects what `wanted` (in double) says.
-inline void expect_in_all_types(std::string_view op, const graph::Attributes& attributes, const std::vector<Tensor>& inputs,
-                                const Shape& shape, const std::vector<double>& wanted) {
+inline void expect_in_all_types(std::string_view op, const graph::Attributes& attributes,
+                                const std::vector<Tensor>& inputs, const Shape& shape,
+                                const std::vector<double>& wanted) {
   for (const FloatType& type : kFloatTypes) {
     SCOPED_TRACE(std::string(name(type.type)));
     std::vector<Value> typed;
     for (const Tensor& input : inputs) {
-      if (!input.defined()) typed.emplace_back();
-      else typed.emplace_back(input.type() == ElementType::kFloat32 ? converted(input, type.type) : input);
+      if (!input.defined())
+        typed.emplace_back();
+      else
+        typed.emplace_back(input.type() == ElementType::kFloat32 ? converted(input, type.type) : input);
     }
     const std::vector<Value> outputs = run(op, attributes, typed);
     EXPECT_EQ(outputs[0].tensor().type(), type.type);

@@ -24,11 +24,12 @@ class LpNormalizationKernel final : public Kernel {
     dispatch_wide(x.type, "LpNormalization", [&]<typename T>() {
       const T* in = io.input<T>(0);
       T* out = io.output<T>(0);
-      context.parallel.parallel_for(view.outer * view.inner, chunk_of(view.length), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t item = begin; item < end; ++item) {
-          normalize(in, out, item / view.inner * view.length * view.inner + item % view.inner, view);
-        }
-      });
+      context.parallel.parallel_for(
+          view.outer * view.inner, chunk_of(view.length), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t item = begin; item < end; ++item) {
+              normalize(in, out, item / view.inner * view.length * view.inner + item % view.inner, view);
+            }
+          });
     });
     io.store();
   }
@@ -51,11 +52,12 @@ class LpNormalizationKernel final : public Kernel {
   std::int64_t axis_, p_;
 };
 
-/// (x - mean) / sqrt(variance) over any axes. The data is [kept or reduced dimensions …]; each element's group is found by
-/// walking the dimensions once.
+/// (x - mean) / sqrt(variance) over any axes. The data is [kept or reduced dimensions …]; each element's group is found
+/// by walking the dimensions once.
 class MeanVarianceNormalizationKernel final : public Kernel {
  public:
-  explicit MeanVarianceNormalizationKernel(const NodeDesc& node) : axes_(node.attributes->get_ints("axes", {0, 2, 3})) {}
+  explicit MeanVarianceNormalizationKernel(const NodeDesc& node)
+      : axes_(node.attributes->get_ints("axes", {0, 2, 3})) {}
 
   struct Params {
     std::size_t groups = 1;
@@ -143,9 +145,10 @@ class LrnKernel final : public Kernel {
     dispatch_wide(x.type, "LRN", [&]<typename T>() {
       const T* in = io.input<T>(0);
       T* out = io.output<T>(0);
-      context.parallel.parallel_for(view.outer * view.length, chunk_of(view.inner * 16), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t item = begin; item < end; ++item) normalize(in, out, item, view);
-      });
+      context.parallel.parallel_for(view.outer * view.length, chunk_of(view.inner * 16),
+                                    [&](std::size_t begin, std::size_t end) {
+                                      for (std::size_t item = begin; item < end; ++item) normalize(in, out, item, view);
+                                    });
     });
     io.store();
   }
@@ -154,7 +157,8 @@ class LrnKernel final : public Kernel {
   /// One channel of one batch item.
   template <typename T>
   void normalize(const T* in, T* out, std::size_t item, const AxisView& view) const {
-    const auto channel = static_cast<std::int64_t>(item % view.length), channels = static_cast<std::int64_t>(view.length);
+    const auto channel = static_cast<std::int64_t>(item % view.length),
+               channels = static_cast<std::int64_t>(view.length);
     const std::int64_t first = std::max<std::int64_t>(0, channel - (size_ - 1) / 2);
     const std::int64_t last = std::min(channels - 1, channel + size_ / 2);
     const T* batch = in + item / view.length * view.length * view.inner;

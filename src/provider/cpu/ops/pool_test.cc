@@ -25,7 +25,8 @@ const PoolCase kPoolCases[] = {
 };
 
 graph::Attributes attributes_of(const PoolCase& c) {
-  graph::Attributes result = attributes({{"kernel_shape", c.kernel}, {"strides", c.strides}, {"dilations", c.dilations}});
+  graph::Attributes result =
+      attributes({{"kernel_shape", c.kernel}, {"strides", c.strides}, {"dilations", c.dilations}});
   if (!c.pads.empty()) result.set("pads", c.pads);
   if (c.ceil) result.set("ceil_mode", std::int64_t{1});
   return result;
@@ -33,13 +34,15 @@ graph::Attributes attributes_of(const PoolCase& c) {
 
 std::int64_t windows(const PoolCase& c, std::size_t axis) {
   const std::int64_t begin = c.pads.empty() ? 0 : c.pads[axis], end = c.pads.empty() ? 0 : c.pads[2 + axis];
-  const double room = static_cast<double>(c.in[axis] + begin + end - (c.kernel[axis] - 1) * c.dilations[axis] - 1) / static_cast<double>(c.strides[axis]);
+  const double room = static_cast<double>(c.in[axis] + begin + end - (c.kernel[axis] - 1) * c.dilations[axis] - 1) /
+                      static_cast<double>(c.strides[axis]);
   auto count = static_cast<std::int64_t>(c.ceil ? std::ceil(room) : std::floor(room)) + 1;
   if (c.ceil && (count - 1) * c.strides[axis] >= c.in[axis] + begin) --count;
   return count;
 }
 
-/// The elements of every window of every plane: fn(values, positions in the plane, taps in the padded input) makes the output.
+/// The elements of every window of every plane: fn(values, positions in the plane, taps in the padded input) makes the
+/// output.
 template <typename Fn>
 std::vector<double> for_windows(const PoolCase& c, const Tensor& x, Fn&& fn) {
   std::vector<double> result;
@@ -71,12 +74,24 @@ TEST(Pools, MatchTheirDefinitionsInEveryType) {
     SCOPED_TRACE(c.name);
     const Tensor x = random_floats({2, 3, c.in[0], c.in[1]}, 1);
     const Shape y = {2, 3, windows(c, 0), windows(c, 1)};
-    const auto sum = [](const std::vector<double>& v) { double s = 0; for (double e : v) s += e; return s; };
-    expect_in_all_types("MaxPool", attributes_of(c), {x}, y, for_windows(c, x, [](const auto& v, const auto&, std::int64_t) { return *std::max_element(v.begin(), v.end()); }));
-    expect_in_all_types("AveragePool", attributes_of(c), {x}, y, for_windows(c, x, [&](const auto& v, const auto&, std::int64_t) { return sum(v) / static_cast<double>(v.size()); }));
+    const auto sum = [](const std::vector<double>& v) {
+      double s = 0;
+      for (double e : v) s += e;
+      return s;
+    };
+    expect_in_all_types("MaxPool", attributes_of(c), {x}, y,
+                        for_windows(c, x, [](const auto& v, const auto&, std::int64_t) {
+                          return *std::max_element(v.begin(), v.end());
+                        }));
+    expect_in_all_types("AveragePool", attributes_of(c), {x}, y,
+                        for_windows(c, x, [&](const auto& v, const auto&, std::int64_t) {
+                          return sum(v) / static_cast<double>(v.size());
+                        }));
     graph::Attributes padded = attributes_of(c);
     padded.set("count_include_pad", std::int64_t{1});
-    expect_in_all_types("AveragePool", padded, {x}, y, for_windows(c, x, [&](const auto& v, const auto&, std::int64_t n) { return sum(v) / static_cast<double>(n); }));
+    expect_in_all_types(
+        "AveragePool", padded, {x}, y,
+        for_windows(c, x, [&](const auto& v, const auto&, std::int64_t n) { return sum(v) / static_cast<double>(n); }));
     for (std::int64_t p : {1, 2, 3}) {
       graph::Attributes lp = attributes_of(c);
       lp.set("p", p);
@@ -106,7 +121,8 @@ TEST(MaxPool, IndicesOfTheFirstGreatest) {
       const auto i = static_cast<std::int64_t>(first(v, at, n));
       return static_cast<double>(i / (height * width) * height * width + i % width * height + i / width % height);
     };
-    expect_values(run("MaxPool", transposed, {x}, 2)[1], {2, 2, windows(c, 0), windows(c, 1)}, for_windows(c, x, column_major), 0);
+    expect_values(run("MaxPool", transposed, {x}, 2)[1], {2, 2, windows(c, 0), windows(c, 1)},
+                  for_windows(c, x, column_major), 0);
   }
 }
 
@@ -125,7 +141,8 @@ TEST(Pools, Errors) {
   expect_error(ErrorCode::kInvalidModel, "kernel_shape", "MaxPool", {}, {x});
   expect_error(ErrorCode::kInvalidModel, "kernel_shape", "AveragePool", attributes({{"kernel_shape", Ints{2}}}), {x});
   expect_error(ErrorCode::kInvalidModel, "does not fit", "MaxPool", attributes({{"kernel_shape", Ints{9, 9}}}), {x});
-  expect_error(ErrorCode::kInvalidModel, "'p'", "LpPool", attributes({{"kernel_shape", Ints{2, 2}}, {"p", std::int64_t{0}}}), {x});
+  expect_error(ErrorCode::kInvalidModel, "'p'", "LpPool",
+               attributes({{"kernel_shape", Ints{2, 2}}, {"p", std::int64_t{0}}}), {x});
 }
 
 TEST(GlobalPools, EveryTypeAndSize) {
@@ -152,22 +169,28 @@ TEST(MaxUnpool, UndoesMaxPool) {
   const Tensor x = floats({1, 1, 2, 4}, {1, 5, 2, 0, 3, 4, 8, 7});
   const auto pooled = run("MaxPool", attrs, {x}, 2);
   expect_values(run("MaxUnpool", attrs, {pooled[0], pooled[1]})[0], {1, 1, 2, 4}, {0, 5, 0, 0, 0, 0, 8, 0});
-  expect_values(run("MaxUnpool", attrs, {pooled[0], pooled[1], ints({4}, {1, 1, 2, 5})})[0], {1, 1, 2, 5}, {0, 5, 0, 0, 0, 0, 0, 8, 0, 0});
-  expect_error(ErrorCode::kInvalidArgument, "index", "MaxUnpool", attrs, {floats({1, 1, 1, 1}, {1}), ints({1, 1, 1, 1}, {4})});
+  expect_values(run("MaxUnpool", attrs, {pooled[0], pooled[1], ints({4}, {1, 1, 2, 5})})[0], {1, 1, 2, 5},
+                {0, 5, 0, 0, 0, 0, 0, 8, 0, 0});
+  expect_error(ErrorCode::kInvalidArgument, "index", "MaxUnpool", attrs,
+               {floats({1, 1, 1, 1}, {1}), ints({1, 1, 1, 1}, {4})});
 }
 
 TEST(RoiAlign, AveragesInsideTheRegion) {
   const Tensor x = floats({1, 1, 2, 2}, {0, 1, 2, 3});
-  const auto attrs = attributes({{"coordinate_transformation_mode", std::string("output_half_pixel")}, {"sampling_ratio", std::int64_t{1}}});
-  expect_in_all_types("RoiAlign", attrs, {x, floats({2, 4}, {0, 0, 1, 1, 0, 0, 1, 0}), ints({2}, {0, 0})}, {2, 1, 1, 1}, {1.5, 1.5});
-  expect_error(ErrorCode::kInvalidArgument, "batch", "RoiAlign", attrs, {x, floats({1, 4}, {0, 0, 1, 1}), ints({1}, {1})});
+  const auto attrs = attributes(
+      {{"coordinate_transformation_mode", std::string("output_half_pixel")}, {"sampling_ratio", std::int64_t{1}}});
+  expect_in_all_types("RoiAlign", attrs, {x, floats({2, 4}, {0, 0, 1, 1, 0, 0, 1, 0}), ints({2}, {0, 0})}, {2, 1, 1, 1},
+                      {1.5, 1.5});
+  expect_error(ErrorCode::kInvalidArgument, "batch", "RoiAlign", attrs,
+               {x, floats({1, 4}, {0, 0, 1, 1}), ints({1}, {1})});
   expect_values(run("RoiAlign", attrs, {x, floats({0, 4}, {}), ints({0}, {})})[0], {0, 1, 1, 1}, {});
 }
 
 TEST(MaxRoiPool, GreatestInEachBin) {
   const Tensor x = floats({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   const auto attrs = attributes({{"pooled_shape", Ints{1, 2}}});
-  expect_in_all_types("MaxRoiPool", attrs, {x, floats({2, 5}, {0, 0, 0, 3, 1, 0, 1, 0, 2, 0})}, {2, 1, 1, 2}, {6, 8, 2, 3});
+  expect_in_all_types("MaxRoiPool", attrs, {x, floats({2, 5}, {0, 0, 0, 3, 1, 0, 1, 0, 2, 0})}, {2, 1, 1, 2},
+                      {6, 8, 2, 3});
   expect_error(ErrorCode::kInvalidArgument, "batch", "MaxRoiPool", attrs, {x, floats({1, 5}, {-1, 0, 0, 1, 1})});
 }
 

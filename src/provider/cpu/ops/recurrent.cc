@@ -16,25 +16,31 @@ namespace {
 struct LayerShape {
   std::size_t sequence = 0, batch = 0, input = 0, hidden = 0, gates = 0, directions = 1;
   bool batch_first = false;
-  std::size_t w_offset = 0, r_offset = 0, bias_offset = 0, projected_offset = 0, state_offset = 0, product_offset = 0, elements = 0;
+  std::size_t w_offset = 0, r_offset = 0, bias_offset = 0, projected_offset = 0, state_offset = 0, product_offset = 0,
+              elements = 0;
   std::size_t product_elements = 0;  ///< workspace of one product
 
   std::size_t width() const { return gates * hidden; }
   /// Row of [sequence, batch] (or [batch, sequence]) for one time and batch item.
-  std::size_t row(std::size_t time, std::size_t item) const { return batch_first ? item * sequence + time : time * batch + item; }
+  std::size_t row(std::size_t time, std::size_t item) const {
+    return batch_first ? item * sequence + time : time * batch + item;
+  }
   /// Offset of a state [directions, batch, hidden] (or [batch, directions, hidden]).
   std::size_t state(std::size_t direction, std::size_t item) const {
     return (batch_first ? item * directions + direction : direction * batch + item) * hidden;
   }
   /// Offset in Y, [sequence, directions, batch, hidden] or [batch, sequence, directions, hidden].
   std::size_t output(std::size_t time, std::size_t direction, std::size_t item) const {
-    return (batch_first ? (item * sequence + time) * directions + direction : (time * directions + direction) * batch + item) * hidden;
+    return (batch_first ? (item * sequence + time) * directions + direction
+                        : (time * directions + direction) * batch + item) *
+           hidden;
   }
 };
 
 /// Prepares the weights [directions, n, k] of every direction, cut into spans of rows, one after the other.
 template <typename T>
-void prepare_weights(const T* weights, std::size_t directions, std::size_t k, std::span<const std::size_t> spans, T* memory, Parallel parallel = {}) {
+void prepare_weights(const T* weights, std::size_t directions, std::size_t k, std::span<const std::size_t> spans,
+                     T* memory, Parallel parallel = {}) {
   for (std::size_t d = 0; d < directions; ++d) {
     for (std::size_t n : spans) {
       RightMatrix<T>::prepare(weights, k, n, memory, parallel);
@@ -94,11 +100,14 @@ class RecurrentKernel final : public Kernel {
     const std::size_t rows = shape->sequence * shape->batch, blocks = (shape->batch + kBatchBlock - 1) / kBatchBlock;
     std::size_t next = 0;
     const auto take = [&](std::size_t count) { return std::exchange(next, next + align_workspace(count)); };
-    shape->w_offset = take(packed_[0] < 0 ? shape->directions * prepared_elements<T>(shape->input, row_spans(1, shape->hidden)) : 0);
-    shape->r_offset = take(packed_[1] < 0 ? shape->directions * prepared_elements<T>(shape->hidden, row_spans(2, shape->hidden)) : 0);
+    shape->w_offset =
+        take(packed_[0] < 0 ? shape->directions * prepared_elements<T>(shape->input, row_spans(1, shape->hidden)) : 0);
+    shape->r_offset =
+        take(packed_[1] < 0 ? shape->directions * prepared_elements<T>(shape->hidden, row_spans(2, shape->hidden)) : 0);
     shape->bias_offset = take(shape->width());
     shape->projected_offset = take(shape->directions * rows * shape->width());
-    shape->state_offset = take(shape->directions * shape->batch * (Cell::kStates + Cell::kScratch + Cell::kGates) * shape->hidden);
+    shape->state_offset =
+        take(shape->directions * shape->batch * (Cell::kStates + Cell::kScratch + Cell::kGates) * shape->hidden);
     shape->product_elements = std::max(RightMatrix<T>::workspace_elements(rows, shape->input, shape->width()),
                                        RightMatrix<T>::workspace_elements(kBatchBlock, shape->hidden, shape->width()));
     shape->product_offset = take(std::max<std::size_t>(1, shape->directions * blocks) * shape->product_elements);
@@ -109,7 +118,9 @@ class RecurrentKernel final : public Kernel {
   struct Spans {
     std::array<std::size_t, kMaxSpans> rows{};
     std::size_t count = 0;
-    operator std::span<const std::size_t>() const { return {rows.data(), count}; }  // NOLINT(google-explicit-constructor)
+    operator std::span<const std::size_t>() const {
+      return {rows.data(), count};
+    }  // NOLINT(google-explicit-constructor)
   };
 
   /// How the rows of W (input 1: all together) or R (input 2: as the cell multiplies them) are cut.
@@ -131,7 +142,8 @@ class RecurrentKernel final : public Kernel {
                                                   : prepared_elements<float>(dim(2), spans) * sizeof(float));
     packed_[input - 1] = static_cast<int>(requests_.size());
     const std::string packing = std::string(Cell::kPacking) + (input == 1 ? "/w/" : "/r/") + kernels::packed_b_format();
-    requests_.push_back({input, packing, bytes, [input](const TensorView& weights, std::byte* packed) { pack(weights, input, packed); }});
+    requests_.push_back({input, packing, bytes,
+                         [input](const TensorView& weights, std::byte* packed) { pack(weights, input, packed); }});
   }
 
   static void pack(const TensorView& weights, std::size_t input, std::byte* packed) {
@@ -158,7 +170,8 @@ class RecurrentKernel final : public Kernel {
     const RecurrentKernel& kernel;
     RunContext& context;
     const LayerShape& shape;
-    const T *x = nullptr, *w = nullptr, *r = nullptr, *bias = nullptr, *initial_h = nullptr, *initial_c = nullptr, *peepholes = nullptr;
+    const T *x = nullptr, *w = nullptr, *r = nullptr, *bias = nullptr, *initial_h = nullptr, *initial_c = nullptr,
+            *peepholes = nullptr;
     T *y = nullptr, *last_h = nullptr, *last_c = nullptr;
     const std::int32_t* lengths = nullptr;
 
@@ -184,7 +197,8 @@ class RecurrentKernel final : public Kernel {
       const auto* data = tensor.data<std::int32_t>();
       for (std::size_t i = 0; i < shape.batch; ++i) {
         if (data[i] < 0 || static_cast<std::size_t>(data[i]) > shape.sequence) {
-          fail(ErrorCode::kInvalidArgument, "sequence_lens has the element {}, but sequences have {} steps", data[i], shape.sequence);
+          fail(ErrorCode::kInvalidArgument, "sequence_lens has the element {}, but sequences have {} steps", data[i],
+               shape.sequence);
         }
       }
       return data;
@@ -194,7 +208,8 @@ class RecurrentKernel final : public Kernel {
       const int request = kernel.packed_[input - 1];
       if (request >= 0) return reinterpret_cast<const T*>(context.packed(static_cast<std::size_t>(request)));
       const T* from = io.input<T>(input);
-      prepare_weights<T>(from, shape.directions, columns, row_spans(input, shape.hidden), memory(offset), context.parallel);
+      prepare_weights<T>(from, shape.directions, columns, row_spans(input, shape.hidden), memory(offset),
+                         context.parallel);
       return memory(offset);
     }
 
@@ -205,9 +220,10 @@ class RecurrentKernel final : public Kernel {
         const RightMatrix<T> matrix{w + direction * RightMatrix<T>::elements(shape.input, width), shape.input, width};
         const T* b = bias ? bias + direction * 2 * width : nullptr;
         T* sum = memory(shape.bias_offset);
-        for (std::size_t j = 0; b && j < width; ++j) sum[j] = kernel.layer_.separate_bias(j, shape.hidden) ? b[j] : b[j] + b[width + j];
-        matrix.multiply(rows, x, shape.input, memory(shape.projected_offset) + direction * rows * width, width, b ? sum : nullptr, false,
-                        memory(shape.product_offset), context.parallel);
+        for (std::size_t j = 0; b && j < width; ++j)
+          sum[j] = kernel.layer_.separate_bias(j, shape.hidden) ? b[j] : b[j] + b[width + j];
+        matrix.multiply(rows, x, shape.input, memory(shape.projected_offset) + direction * rows * width, width,
+                        b ? sum : nullptr, false, memory(shape.product_offset), context.parallel);
       }
     }
 
@@ -216,17 +232,21 @@ class RecurrentKernel final : public Kernel {
       context.parallel.parallel_for(shape.directions * blocks, 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
           const std::size_t first = i % blocks * kBatchBlock;
-          run_block(i / blocks, first, std::min(kBatchBlock, shape.batch - first), memory(shape.product_offset) + i * shape.product_elements);
+          run_block(i / blocks, first, std::min(kBatchBlock, shape.batch - first),
+                    memory(shape.product_offset) + i * shape.product_elements);
         }
       });
     }
 
-    std::size_t length(std::size_t item) const { return lengths ? static_cast<std::size_t>(lengths[item]) : shape.sequence; }
+    std::size_t length(std::size_t item) const {
+      return lengths ? static_cast<std::size_t>(lengths[item]) : shape.sequence;
+    }
 
     void run_block(std::size_t direction, std::size_t first, std::size_t count, T* workspace) const {
       const std::size_t hidden = shape.hidden, width = shape.width();
       const bool reverse = direction == 1 || kernel.layer_.reverse;
-      T* h = memory(shape.state_offset) + (direction * shape.batch + first) * (Cell::kStates + Cell::kScratch + Cell::kGates) * hidden;
+      T* h = memory(shape.state_offset) +
+             (direction * shape.batch + first) * (Cell::kStates + Cell::kScratch + Cell::kGates) * hidden;
       T* c = h + count * hidden;  // also the start of scratch for cells without a second state
       std::array<RightMatrix<T>, kMaxSpans> matrices;
       const Spans spans = row_spans(2, hidden);
@@ -235,9 +255,17 @@ class RecurrentKernel final : public Kernel {
         matrices[i] = {next, hidden, spans.rows[i]};
         next += RightMatrix<T>::elements(hidden, spans.rows[i]);
       }
-      const CellBlock<T> block{kernel.layer_, direction, count, hidden, h, Cell::kStates == 2 ? c : nullptr,
-                               c + (Cell::kStates - 1) * count * hidden, c + (Cell::kStates - 1 + Cell::kScratch) * count * hidden,
-                               matrices.data(), workspace, bias ? bias + direction * 2 * width : nullptr,
+      const CellBlock<T> block{kernel.layer_,
+                               direction,
+                               count,
+                               hidden,
+                               h,
+                               Cell::kStates == 2 ? c : nullptr,
+                               c + (Cell::kStates - 1) * count * hidden,
+                               c + (Cell::kStates - 1 + Cell::kScratch) * count * hidden,
+                               matrices.data(),
+                               workspace,
+                               bias ? bias + direction * 2 * width : nullptr,
                                peepholes ? peepholes + direction * 3 * hidden : nullptr};
       load_state(initial_h, direction, first, count, h);
       if constexpr (Cell::kStates == 2) load_state(initial_c, direction, first, count, c);
@@ -263,19 +291,23 @@ class RecurrentKernel final : public Kernel {
 
     void load_state(const T* from, std::size_t direction, std::size_t first, std::size_t count, T* to) const {
       for (std::size_t i = 0; i < count; ++i, to += shape.hidden) {
-        if (from) std::copy_n(from + shape.state(direction, first + i), shape.hidden, to);
-        else std::fill_n(to, shape.hidden, T(0));
+        if (from)
+          std::copy_n(from + shape.state(direction, first + i), shape.hidden, to);
+        else
+          std::fill_n(to, shape.hidden, T(0));
       }
     }
 
     void store_state(const T* from, std::size_t direction, std::size_t first, std::size_t count, T* to) const {
-      for (std::size_t i = 0; to && i < count; ++i) std::copy_n(from + i * shape.hidden, shape.hidden, to + shape.state(direction, first + i));
+      for (std::size_t i = 0; to && i < count; ++i)
+        std::copy_n(from + i * shape.hidden, shape.hidden, to + shape.state(direction, first + i));
     }
 
     /// Outputs behind the end of a sequence are 0.
     void clear_padding(std::size_t direction, std::size_t first, std::size_t count) const {
       for (std::size_t i = 0; y && i < count; ++i) {
-        for (std::size_t t = length(first + i); t < shape.sequence; ++t) std::fill_n(y + shape.output(t, direction, first + i), shape.hidden, T(0));
+        for (std::size_t t = length(first + i); t < shape.sequence; ++t)
+          std::fill_n(y + shape.output(t, direction, first + i), shape.hidden, T(0));
       }
     }
   };

@@ -31,8 +31,10 @@ template <typename T>
 void load_projected(const CellBlock<T>& block, const StepRows<T>& rows, std::size_t width) {
   for (std::size_t i = 0; i < block.count; ++i) {
     T* gates = block.gates + i * width;
-    if (rows.projected[i]) std::copy_n(rows.projected[i], width, gates);
-    else std::fill_n(gates, width, T(0));
+    if (rows.projected[i])
+      std::copy_n(rows.projected[i], width, gates);
+    else
+      std::fill_n(gates, width, T(0));
   }
 }
 
@@ -57,7 +59,8 @@ const std::vector<std::string>& LstmCell::default_activations() {
 template <typename T>
 void LstmCell::step(const CellBlock<T>& block, const StepRows<T>& rows) {
   const std::size_t hidden = block.hidden, width = kGates * hidden;
-  const GateActivation &f = block.activation(0, kFunctions), &g = block.activation(1, kFunctions), &h = block.activation(2, kFunctions);
+  const GateActivation &f = block.activation(0, kFunctions), &g = block.activation(1, kFunctions),
+                       &h = block.activation(2, kFunctions);
   load_projected(block, rows, width);
   block.r[0].multiply(block.count, block.h, hidden, block.gates, width, nullptr, true, block.workspace);
   for (std::size_t i = 0; i < block.count; ++i) {
@@ -108,7 +111,8 @@ void GruCell::step(const CellBlock<T>& block, const StepRows<T>& rows) {
   if (!linear_first) {
     block.r[1].multiply(count, through, hidden, block.gates + 2 * hidden, width, nullptr, true, block.workspace);
   } else {
-    block.r[1].multiply(count, block.h, hidden, through, hidden, block.bias ? block.bias + width + 2 * hidden : nullptr, false, block.workspace);
+    block.r[1].multiply(count, block.h, hidden, through, hidden, block.bias ? block.bias + width + 2 * hidden : nullptr,
+                        false, block.workspace);
     for (std::size_t i = 0; i < count; ++i) {
       T* gates = block.gates + i * width;
       for (std::size_t j = 0; j < hidden; ++j) {

@@ -29,7 +29,8 @@ struct Sample {
     if (!(y >= T(-1) && y <= static_cast<T>(height) && x >= T(-1) && x <= static_cast<T>(width))) return;
     const auto [y_low, y_high, ly] = neighbours(y, height);
     const auto [x_low, x_high, lx] = neighbours(x, width);
-    const std::int64_t positions[4] = {y_low * width + x_low, y_low * width + x_high, y_high * width + x_low, y_high * width + x_high};
+    const std::int64_t positions[4] = {y_low * width + x_low, y_low * width + x_high, y_high * width + x_low,
+                                       y_high * width + x_high};
     const T weights[4] = {(1 - ly) * (1 - lx), (1 - ly) * lx, ly * (1 - lx), ly * lx};
     std::copy_n(positions, 4, at);
     std::copy_n(weights, 4, weight);
@@ -61,7 +62,8 @@ class RoiAlignKernel final : public Kernel {
   void run(RunContext& context) const override {
     const Shape &x = context.input(0).shape, &y = context.output(0).shape;
     if (y.num_elements() == 0) return;
-    if (x[2] * x[3] == 0) fail(ErrorCode::kInvalidArgument, "RoiAlign needs a feature map with elements, found {}", x.to_string());
+    if (x[2] * x[3] == 0)
+      fail(ErrorCode::kInvalidArgument, "RoiAlign needs a feature map with elements, found {}", x.to_string());
     const auto* batch = context.input(2).data<std::int64_t>();
     WideIo io(context, context.workspace());
     dispatch_wide(context.input(0).type, "RoiAlign", [&]<typename T>() {
@@ -82,7 +84,9 @@ class RoiAlignKernel final : public Kernel {
   std::int64_t samples(double extent) const {
     if (sampling_ratio_ > 0) return sampling_ratio_;
     if (!(extent > 0)) return 0;
-    if (extent > kMaxSamples) fail(ErrorCode::kInvalidArgument, "a region's bin is {} elements wide; RoiAlign takes at most {}", extent, kMaxSamples);
+    if (extent > kMaxSamples)
+      fail(ErrorCode::kInvalidArgument, "a region's bin is {} elements wide; RoiAlign takes at most {}", extent,
+           kMaxSamples);
     return static_cast<std::int64_t>(std::ceil(extent));
   }
 
@@ -101,8 +105,10 @@ class RoiAlignKernel final : public Kernel {
     const T count = static_cast<T>(std::max<std::int64_t>(1, rows * columns));
     for (std::int64_t bin = 0; bin < y[2] * y[3]; ++bin) {
       for (std::int64_t i = 0; i < rows * columns; ++i) {
-        const T at_y = top + static_cast<T>(bin / y[3]) * bin_height + (static_cast<T>(i / columns) + T(0.5)) * bin_height / static_cast<T>(rows);
-        const T at_x = left + static_cast<T>(bin % y[3]) * bin_width + (static_cast<T>(i % columns) + T(0.5)) * bin_width / static_cast<T>(columns);
+        const T at_y = top + static_cast<T>(bin / y[3]) * bin_height +
+                       (static_cast<T>(i / columns) + T(0.5)) * bin_height / static_cast<T>(rows);
+        const T at_x = left + static_cast<T>(bin % y[3]) * bin_width +
+                       (static_cast<T>(i % columns) + T(0.5)) * bin_width / static_cast<T>(columns);
         const Sample<T> sample(at_y, at_x, x[2], x[3]);
         for (std::int64_t c = 0; c < x[1]; ++c) add(sample, data + c * plane, i == 0, out[c * y[2] * y[3] + bin]);
       }
@@ -110,7 +116,8 @@ class RoiAlignKernel final : public Kernel {
     }
   }
 
-  /// The average adds the interpolated value; the maximum takes the greatest weighted neighbour, as the standard has it.
+  /// The average adds the interpolated value; the maximum takes the greatest weighted neighbour, as the standard has
+  /// it.
   template <typename T>
   void add(const Sample<T>& sample, const T* plane, bool first, T& total) const {
     T terms[4];
@@ -159,7 +166,9 @@ class MaxRoiPoolKernel final : public Kernel {
   /// Bin `i` of `count` over elements [first, last], clamped to [0, size).
   static Bin bin(std::int64_t i, std::int64_t count, std::int64_t first, std::int64_t last, std::int64_t size) {
     const double extent = static_cast<double>(std::max<std::int64_t>(last - first + 1, 1)) / static_cast<double>(count);
-    const auto clamp = [&](double v) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(v) + first, 0, size); };
+    const auto clamp = [&](double v) {
+      return std::clamp<std::int64_t>(static_cast<std::int64_t>(v) + first, 0, size);
+    };
     return {clamp(std::floor(static_cast<double>(i) * extent)), clamp(std::ceil(static_cast<double>(i + 1) * extent))};
   }
 
@@ -173,14 +182,16 @@ class MaxRoiPoolKernel final : public Kernel {
 
   template <typename T>
   void pool(const T* data, const Shape& x, const T* region, T* out, const Shape& y) const {
-    const std::int64_t left = rounded(region[0]), top = rounded(region[1]), right = rounded(region[2]), bottom = rounded(region[3]);
+    const std::int64_t left = rounded(region[0]), top = rounded(region[1]), right = rounded(region[2]),
+                       bottom = rounded(region[3]);
     for (std::int64_t i = 0; i < y[1] * y[2] * y[3]; ++i) {
       const std::int64_t channel = i / (y[2] * y[3]);
       const Bin rows = bin(i / y[3] % y[2], y[2], top, bottom, x[2]), columns = bin(i % y[3], y[3], left, right, x[3]);
       const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
       T greatest = empty ? T(0) : std::numeric_limits<T>::lowest();
       for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        for (std::int64_t c = columns.begin; c < columns.end; ++c) greatest = std::max(greatest, data[(channel * x[2] + r) * x[3] + c]);
+        for (std::int64_t c = columns.begin; c < columns.end; ++c)
+          greatest = std::max(greatest, data[(channel * x[2] + r) * x[3] + c]);
       }
       out[i] = greatest;
     }

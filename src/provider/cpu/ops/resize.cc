@@ -17,67 +17,73 @@ using ResizeTypes = NumberTypes;
 
 /// Interpolates along one axis of `from`, seen as [outer, in, inner].
 template <typename W>
-void interpolate(const ResizeAxis& axis, const W* from, W* to, std::int64_t outer, std::int64_t inner, W extrapolation, const Parallel& parallel) {
+void interpolate(const ResizeAxis& axis, const W* from, W* to, std::int64_t outer, std::int64_t inner, W extrapolation,
+                 const Parallel& parallel) {
   const auto cost = static_cast<std::size_t>(inner * axis.taps);
-  parallel.parallel_for(static_cast<std::size_t>(outer * axis.out), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
-    for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
-      const std::int64_t o = item % axis.out;
-      W* out = to + item * inner;
-      if (!axis.outside.empty() && axis.outside[static_cast<std::size_t>(o)]) {
-        std::fill_n(out, inner, extrapolation);
-        continue;
-      }
-      const W* line = from + item / axis.out * axis.in * inner;
-      const std::int64_t* indices = axis.indices.data() + o * axis.taps;
-      const double* weights = axis.weights.data() + o * axis.taps;
-      for (std::int64_t t = 0; t < axis.taps; ++t) {
-        const W weight = static_cast<W>(weights[t]);
-        const W* source = line + indices[t] * inner;
-        if (t == 0) {
-          for (std::int64_t j = 0; j < inner; ++j) out[j] = weight * source[j];
-        } else {
-          for (std::int64_t j = 0; j < inner; ++j) out[j] += weight * source[j];
+  parallel.parallel_for(
+      static_cast<std::size_t>(outer * axis.out), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
+        for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
+          const std::int64_t o = item % axis.out;
+          W* out = to + item * inner;
+          if (!axis.outside.empty() && axis.outside[static_cast<std::size_t>(o)]) {
+            std::fill_n(out, inner, extrapolation);
+            continue;
+          }
+          const W* line = from + item / axis.out * axis.in * inner;
+          const std::int64_t* indices = axis.indices.data() + o * axis.taps;
+          const double* weights = axis.weights.data() + o * axis.taps;
+          for (std::int64_t t = 0; t < axis.taps; ++t) {
+            const W weight = static_cast<W>(weights[t]);
+            const W* source = line + indices[t] * inner;
+            if (t == 0) {
+              for (std::int64_t j = 0; j < inner; ++j) out[j] = weight * source[j];
+            } else {
+              for (std::int64_t j = 0; j < inner; ++j) out[j] += weight * source[j];
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 /// Copies the nearest elements of any type; rows are output lines along the last axis.
 template <typename T>
-void copy_nearest(const ResizePlan& plan, const TensorView& x, const TensorView& y, const T& extrapolation, const Parallel& parallel) {
+void copy_nearest(const ResizePlan& plan, const TensorView& x, const TensorView& y, const T& extrapolation,
+                  const Parallel& parallel) {
   const std::size_t rank = y.shape.rank(), last = rank - 1;
   std::vector<const ResizeAxis*> by_axis(rank, nullptr);
   for (const ResizeAxis& axis : plan.axes) by_axis[axis.axis] = &axis;
   const T* from = static_cast<const T*>(x.data_ptr);
   T* to = static_cast<T*>(y.data_ptr);
   const std::int64_t width = y.shape[last], in_width = x.shape[last];
-  parallel.parallel_for(static_cast<std::size_t>(y.shape.product(0, last)), chunk_of(static_cast<std::size_t>(width)), [&](std::size_t begin, std::size_t end) {
-    for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
-      std::int64_t source = 0, stride = in_width, rest = row;
-      bool outside = false;
-      for (std::size_t d = last; d-- > 0;) {
-        const std::int64_t at = rest % y.shape[d];
-        rest /= y.shape[d];
-        const ResizeAxis* axis = by_axis[d];
-        source += (axis ? axis->indices[static_cast<std::size_t>(at)] : at) * stride;
-        outside |= axis && !axis->outside.empty() && axis->outside[static_cast<std::size_t>(at)];
-        stride *= x.shape[d];
-      }
-      T* out = to + row * width;
-      const ResizeAxis* axis = by_axis[last];
-      if (outside) {
-        std::fill_n(out, width, extrapolation);
-      } else if (!axis) {
-        std::copy_n(from + source, width, out);
-      } else {
-        for (std::int64_t j = 0; j < width; ++j) out[j] = from[source + axis->indices[static_cast<std::size_t>(j)]];
-        for (std::size_t j = 0; j < axis->outside.size(); ++j) {
-          if (axis->outside[j]) out[j] = extrapolation;
-        }
-      }
-    }
-  });
+  parallel.parallel_for(static_cast<std::size_t>(y.shape.product(0, last)), chunk_of(static_cast<std::size_t>(width)),
+                        [&](std::size_t begin, std::size_t end) {
+                          for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end);
+                               ++row) {
+                            std::int64_t source = 0, stride = in_width, rest = row;
+                            bool outside = false;
+                            for (std::size_t d = last; d-- > 0;) {
+                              const std::int64_t at = rest % y.shape[d];
+                              rest /= y.shape[d];
+                              const ResizeAxis* axis = by_axis[d];
+                              source += (axis ? axis->indices[static_cast<std::size_t>(at)] : at) * stride;
+                              outside |= axis && !axis->outside.empty() && axis->outside[static_cast<std::size_t>(at)];
+                              stride *= x.shape[d];
+                            }
+                            T* out = to + row * width;
+                            const ResizeAxis* axis = by_axis[last];
+                            if (outside) {
+                              std::fill_n(out, width, extrapolation);
+                            } else if (!axis) {
+                              std::copy_n(from + source, width, out);
+                            } else {
+                              for (std::int64_t j = 0; j < width; ++j)
+                                out[j] = from[source + axis->indices[static_cast<std::size_t>(j)]];
+                              for (std::size_t j = 0; j < axis->outside.size(); ++j) {
+                                if (axis->outside[j]) out[j] = extrapolation;
+                              }
+                            }
+                          }
+                        });
 }
 
 std::vector<double> to_doubles(const TensorView& tensor) {
@@ -100,7 +106,7 @@ class ResizeKernel final : public Kernel {
 
   struct Params {
     ResizeAttributes attributes;
-    std::optional<ResizePlan> plan;  ///< unset when it depends on values known only while running
+    std::optional<ResizePlan> plan;   ///< unset when it depends on values known only while running
     std::size_t buffer_elements = 0;  ///< the largest intermediate between two axes
   };
 
@@ -142,7 +148,9 @@ class ResizeKernel final : public Kernel {
     const TensorView &x = context.input(0), &y = context.output(0);
     const float extrapolation = params.attributes.extrapolation_value;
     if (plan.axes.empty()) {
-      dispatch_width(x.type, "Resize", [&]<typename T>() { std::copy_n(static_cast<const T*>(x.data_ptr), x.num_elements(), static_cast<T*>(y.data_ptr)); });
+      dispatch_width(x.type, "Resize", [&]<typename T>() {
+        std::copy_n(static_cast<const T*>(x.data_ptr), x.num_elements(), static_cast<T*>(y.data_ptr));
+      });
       return;
     }
     if (params.attributes.mode != ResizeAttributes::Mode::kNearest) {
@@ -151,20 +159,23 @@ class ResizeKernel final : public Kernel {
     }
     if (is_one_of(ResizeTypes{}, x.type)) {
       dispatch(ResizeTypes{}, x.type, "Resize", [&]<typename T>() {
-        copy_nearest<T>(plan, x, y, saturate_round<T>(static_cast<InterpolationType<T>>(extrapolation)), context.parallel);
+        copy_nearest<T>(plan, x, y, saturate_round<T>(static_cast<InterpolationType<T>>(extrapolation)),
+                        context.parallel);
       });
     } else {
       dispatch_width(x.type, "Resize", [&]<typename T>() { copy_nearest<T>(plan, x, y, T(), context.parallel); });
     }
   }
 
-  /// One axis after the other between two buffers; the first reads the input and the last writes the output where types allow.
+  /// One axis after the other between two buffers; the first reads the input and the last writes the output where types
+  /// allow.
   template <typename T>
   static void interpolate_axes(RunContext& context, const Params& params, const ResizePlan& plan) {
     using W = InterpolationType<T>;
     const TensorView &x = context.input(0), &y = context.output(0);
-    W* buffers[2] = {reinterpret_cast<W*>(context.workspace()),
-                     reinterpret_cast<W*>(context.workspace() + align_workspace(params.buffer_elements * sizeof(double)))};
+    W* buffers[2] = {
+        reinterpret_cast<W*>(context.workspace()),
+        reinterpret_cast<W*>(context.workspace() + align_workspace(params.buffer_elements * sizeof(double)))};
     const W* from = nullptr;
     if constexpr (std::is_same_v<T, W>) {
       from = x.data<T>();

@@ -61,7 +61,8 @@ std::int64_t first_tap(const ResizeAttributes& attributes, double scale) {
   return static_cast<std::int64_t>(std::floor(-support / std::min(scale, 1.0))) + 1;
 }
 
-void fill_weights(const ResizeAttributes& attributes, const AxisScale& axis, double position, std::int64_t output, ResizeAxis& plan) {
+void fill_weights(const ResizeAttributes& attributes, const AxisScale& axis, double position, std::int64_t output,
+                  ResizeAxis& plan) {
   const double stretch = attributes.antialias ? std::min(axis.scale, 1.0) : 1;
   const double base = std::ceil(position) - 1, ratio = position - base;
   const std::int64_t first = first_tap(attributes, axis.scale);
@@ -69,10 +70,12 @@ void fill_weights(const ResizeAttributes& attributes, const AxisScale& axis, dou
   double total = 0;
   for (std::int64_t i = 0; i < plan.taps; ++i) {
     const double distance = (static_cast<double>(first + i) - ratio) * stretch;
-    weights[i] = attributes.mode == ResizeAttributes::Mode::kLinear ? std::max(0.0, 1 - std::abs(distance)) : cubic(distance, attributes.cubic_a);
+    weights[i] = attributes.mode == ResizeAttributes::Mode::kLinear ? std::max(0.0, 1 - std::abs(distance))
+                                                                    : cubic(distance, attributes.cubic_a);
     const double at = base + static_cast<double>(first + i);
     if (attributes.exclude_outside && (at < 0 || at >= static_cast<double>(axis.in))) weights[i] = 0;
-    plan.indices[static_cast<std::size_t>(output * plan.taps + i)] = static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.in - 1)));
+    plan.indices[static_cast<std::size_t>(output * plan.taps + i)] =
+        static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.in - 1)));
     total += weights[i];
   }
   const bool normalize = (attributes.antialias || attributes.exclude_outside) && total != 0;
@@ -93,7 +96,8 @@ ResizeAxis plan_axis(const ResizeAttributes& attributes, std::size_t index, cons
   const double last = static_cast<double>(axis.in - 1);
   for (std::int64_t i = 0; i < axis.out; ++i) {
     const double position = original_position(attributes.coordinates, axis, static_cast<double>(i));
-    if (!std::isfinite(position)) fail(ErrorCode::kInvalidArgument, "Resize finds no place for output {} of axis {}", i, index);
+    if (!std::isfinite(position))
+      fail(ErrorCode::kInvalidArgument, "Resize finds no place for output {} of axis {}", i, index);
     if (crop) plan.outside[static_cast<std::size_t>(i)] = position < 0 || position > last;
     if (nearest) {
       const double at = std::clamp(nearest_position(attributes.nearest, position), 0.0, last);
@@ -114,28 +118,35 @@ std::vector<double> axis_scales(const ResizeAttributes& attributes, const Resize
     return std::vector<double>(in.size(), attributes.common_scale(in, inputs.sizes));
   }
   std::vector<double> scales;
-  for (std::size_t i = 0; i < in.size(); ++i) scales.push_back(static_cast<double>(inputs.sizes[i]) / static_cast<double>(in[i]));
+  for (std::size_t i = 0; i < in.size(); ++i)
+    scales.push_back(static_cast<double>(inputs.sizes[i]) / static_cast<double>(in[i]));
   return scales;
 }
 
 }  // namespace
 
-ResizePlan ResizePlan::make(const ResizeAttributes& attributes, const ResizeInputs& inputs, const Shape& x, const Shape& y) {
+ResizePlan ResizePlan::make(const ResizeAttributes& attributes, const ResizeInputs& inputs, const Shape& x,
+                            const Shape& y) {
   const std::size_t count = attributes.axes.size();
   if (inputs.scales.size() + inputs.sizes.size() != count || (!inputs.roi.empty() && inputs.roi.size() != 2 * count)) {
-    fail(ErrorCode::kInvalidArgument, "Resize of {} axes takes as many scales or sizes, and a roi of twice as many; found {}, {} and {}", count,
+    fail(ErrorCode::kInvalidArgument,
+         "Resize of {} axes takes as many scales or sizes, and a roi of twice as many; found {}, {} and {}", count,
          inputs.scales.size(), inputs.sizes.size(), inputs.roi.size());
   }
   const bool crop = attributes.coordinates == Coordinates::kTfCropAndResize;
-  if (crop && inputs.roi.empty()) fail(ErrorCode::kInvalidArgument, "Resize with tf_crop_and_resize needs its input 'roi'");
+  if (crop && inputs.roi.empty())
+    fail(ErrorCode::kInvalidArgument, "Resize with tf_crop_and_resize needs its input 'roi'");
   ResizePlan plan;
   if (y.num_elements() == 0) return plan;
   const std::vector<double> scales = axis_scales(attributes, inputs, x);
   const bool exact = inputs.scales.empty() && attributes.policy == ResizeAttributes::Policy::kStretch;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t axis = attributes.axes[i];
-    if (x[axis] == 0) fail(ErrorCode::kInvalidArgument, "Resize can't make {} elements of none along axis {}", y[axis], axis);
-    AxisScale described{x[axis], y[axis], scales[i], exact ? static_cast<double>(y[axis]) : scales[i] * static_cast<double>(x[axis]), 0, 1};
+    if (x[axis] == 0)
+      fail(ErrorCode::kInvalidArgument, "Resize can't make {} elements of none along axis {}", y[axis], axis);
+    AxisScale described{x[axis],   y[axis],
+                        scales[i], exact ? static_cast<double>(y[axis]) : scales[i] * static_cast<double>(x[axis]),
+                        0,         1};
     if (crop) {
       described.start = inputs.roi[i];
       described.end = inputs.roi[count + i];

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/resize.h"
 #include "sardonyx/shape.h"
+
+#include "ops/resize.h"
 
 namespace sardonyx::provider::cpu {
 
@@ -17,7 +18,8 @@ struct ResizeAxis {
   std::vector<bool> outside;          ///< [out]: takes the extrapolation value; empty when none does
 };
 
-/// What Resize's optional inputs say: values per axis of ResizeAttributes::axes. Exactly one of scales and sizes is set.
+/// What Resize's optional inputs say: values per axis of ResizeAttributes::axes. Exactly one of scales and sizes is
+/// set.
 struct ResizeInputs {
   std::vector<double> roi;  ///< starts, then ends; may be empty
   std::vector<double> scales;
@@ -29,7 +31,8 @@ struct ResizePlan {
   std::vector<ResizeAxis> axes;
 
   /// An Error when the inputs have wrong lengths, or an axis without elements is to grow.
-  static ResizePlan make(const ops::ResizeAttributes& attributes, const ResizeInputs& inputs, const Shape& x, const Shape& y);
+  static ResizePlan make(const ops::ResizeAttributes& attributes, const ResizeInputs& inputs, const Shape& x,
+                         const Shape& y);
 };
 
 }  // namespace sardonyx::provider::cpu

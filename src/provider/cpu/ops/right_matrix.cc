@@ -21,13 +21,15 @@ std::size_t RightMatrix<double>::elements(std::size_t k, std::size_t n) {
 }
 
 template <>
-RightMatrix<float> RightMatrix<float>::prepare(const float* weights, std::size_t k, std::size_t n, float* memory, Parallel parallel) {
+RightMatrix<float> RightMatrix<float>::prepare(const float* weights, std::size_t k, std::size_t n, float* memory,
+                                               Parallel parallel) {
   kernels::pack_b(weights, 1, static_cast<std::ptrdiff_t>(k), k, n, memory, parallel);
   return {memory, k, n};
 }
 
 template <>
-RightMatrix<double> RightMatrix<double>::prepare(const double* weights, std::size_t k, std::size_t n, double* memory, Parallel) {
+RightMatrix<double> RightMatrix<double>::prepare(const double* weights, std::size_t k, std::size_t n, double* memory,
+                                                 Parallel) {
   for (std::size_t row = 0; row < n; ++row) {
     for (std::size_t i = 0; i < k; ++i) memory[i * n + row] = weights[row * k + i];
   }
@@ -45,20 +47,22 @@ std::size_t RightMatrix<double>::workspace_elements(std::size_t, std::size_t, st
 }
 
 template <>
-void RightMatrix<float>::multiply(std::size_t rows, const float* a, std::size_t a_stride, float* c, std::size_t c_stride,
-                                  const float* bias, bool accumulate, float* workspace, Parallel parallel) const {
+void RightMatrix<float>::multiply(std::size_t rows, const float* a, std::size_t a_stride, float* c,
+                                  std::size_t c_stride, const float* bias, bool accumulate, float* workspace,
+                                  Parallel parallel) const {
   kernels::GemmEpilogue epilogue;
   epilogue.bias = bias;
   if (accumulate) {
     epilogue.residual = c;
     epilogue.residual_stride = c_stride;
   }
-  kernels::gemm(rows, {a, static_cast<std::ptrdiff_t>(a_stride)}, {data, k, n}, c, c_stride, epilogue, workspace, parallel);
+  kernels::gemm(rows, {a, static_cast<std::ptrdiff_t>(a_stride)}, {data, k, n}, c, c_stride, epilogue, workspace,
+                parallel);
 }
 
 template <>
-void RightMatrix<double>::multiply(std::size_t rows, const double* a, std::size_t a_stride, double* c, std::size_t c_stride,
-                                   const double* bias, bool accumulate, double*, Parallel) const {
+void RightMatrix<double>::multiply(std::size_t rows, const double* a, std::size_t a_stride, double* c,
+                                   std::size_t c_stride, const double* bias, bool accumulate, double*, Parallel) const {
   constexpr std::size_t kColumns = 64;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t first = 0; first < n; first += kColumns) {
@@ -69,7 +73,8 @@ void RightMatrix<double>::multiply(std::size_t rows, const double* a, std::size_
         for (std::size_t j = 0; j < count; ++j) sums[j] += factor * data[i * n + first + j];
       }
       double* out = c + row * c_stride + first;
-      for (std::size_t j = 0; j < count; ++j) out[j] = sums[j] + (bias ? bias[first + j] : 0) + (accumulate ? out[j] : 0);
+      for (std::size_t j = 0; j < count; ++j)
+        out[j] = sums[j] + (bias ? bias[first + j] : 0) + (accumulate ? out[j] : 0);
     }
   }
 }

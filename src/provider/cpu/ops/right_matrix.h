@@ -20,8 +20,8 @@ struct RightMatrix {
 
   /// c [rows, n] = a [rows, k] · this + bias (+ what c holds). One chain per element, k ascending; then bias; then c.
   /// `workspace` holds workspace_elements(rows).
-  void multiply(std::size_t rows, const T* a, std::size_t a_stride, T* c, std::size_t c_stride, const T* bias, bool accumulate,
-                T* workspace, Parallel parallel = {}) const;
+  void multiply(std::size_t rows, const T* a, std::size_t a_stride, T* c, std::size_t c_stride, const T* bias,
+                bool accumulate, T* workspace, Parallel parallel = {}) const;
   static std::size_t workspace_elements(std::size_t rows, std::size_t k, std::size_t n);
 };
 

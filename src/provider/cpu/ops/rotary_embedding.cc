@@ -26,13 +26,15 @@ class RotaryEmbeddingKernel final : public Kernel {
       const T *in = io.input<T>(0), *cosines = io.input<T>(1), *sines = io.input<T>(2);
       T* out = io.output<T>(0);
       const auto items = static_cast<std::size_t>(layout.batch * layout.sequence * layout.heads);
-      context.parallel.parallel_for(items, chunk_of(static_cast<std::size_t>(layout.size)), [&](std::size_t begin, std::size_t end) {
-        for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
-          const std::int64_t token = layout.token(item);
-          const std::int64_t row = positions ? position(positions->data<std::int64_t>()[token], cached) : token;
-          turn(in + item * layout.size, cosines + row * layout.half(), sines + row * layout.half(), out + item * layout.size, layout);
-        }
-      });
+      context.parallel.parallel_for(
+          items, chunk_of(static_cast<std::size_t>(layout.size)), [&](std::size_t begin, std::size_t end) {
+            for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
+              const std::int64_t token = layout.token(item);
+              const std::int64_t row = positions ? position(positions->data<std::int64_t>()[token], cached) : token;
+              turn(in + item * layout.size, cosines + row * layout.half(), sines + row * layout.half(),
+                   out + item * layout.size, layout);
+            }
+          });
     });
     io.store();
   }
@@ -42,7 +44,8 @@ class RotaryEmbeddingKernel final : public Kernel {
     std::int64_t batch, heads, sequence, size, rotary;
     bool heads_last;  ///< [batch, sequence, heads, size], else [batch, heads, sequence, size]
 
-    Layout(const Shape& shape, std::int64_t heads_attribute, std::int64_t rotary_attribute) : heads_last(shape.rank() == 3) {
+    Layout(const Shape& shape, std::int64_t heads_attribute, std::int64_t rotary_attribute)
+        : heads_last(shape.rank() == 3) {
       batch = shape[0];
       heads = heads_last ? heads_attribute : shape[1];
       sequence = heads_last ? shape[1] : shape[2];
@@ -57,7 +60,8 @@ class RotaryEmbeddingKernel final : public Kernel {
   };
 
   static std::int64_t position(std::int64_t id, std::int64_t cached) {
-    if (id < 0 || id >= cached) fail(ErrorCode::kInvalidArgument, "position {} is outside the {} rows of cos_cache", id, cached);
+    if (id < 0 || id >= cached)
+      fail(ErrorCode::kInvalidArgument, "position {} is outside the {} rows of cos_cache", id, cached);
     return id;
   }
 

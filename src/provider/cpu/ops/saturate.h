@@ -9,7 +9,8 @@ namespace sardonyx::provider::cpu {
 
 /// The type that interpolation computes in: wide enough for every value of T.
 template <typename T>
-using InterpolationType = std::conditional_t<std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4), double, float>;
+using InterpolationType =
+    std::conditional_t<std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4), double, float>;
 
 /// An interpolated value as T: integers are rounded to nearest, ties to even, and saturate; NaN becomes the lowest.
 template <typename T, typename W>

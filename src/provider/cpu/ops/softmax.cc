@@ -10,7 +10,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// Elements of the inner axes that are worked on together, so that their running values stay in registers or on the stack.
+/// Elements of the inner axes that are worked on together, so that their running values stay in registers or on the
+/// stack.
 constexpr std::size_t kInnerBlock = 64;
 
 template <typename T>
@@ -115,7 +116,8 @@ class SoftmaxKernel final : public Kernel {
         for (std::size_t item = begin; item < end; ++item) {
           const std::size_t first = item % blocks * kInnerBlock;
           const std::size_t offset = item / blocks * view.length * view.inner + first;
-          run_column<form, T>({in + offset, out + offset, view.length, view.inner, std::min(kInnerBlock, view.inner - first)});
+          run_column<form, T>(
+              {in + offset, out + offset, view.length, view.inner, std::min(kInnerBlock, view.inner - first)});
         }
       });
     });

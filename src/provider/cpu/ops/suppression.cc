@@ -17,7 +17,8 @@ struct Box {
       const float half_width = values[2] / 2, half_height = values[3] / 2;
       return {values[1] - half_height, values[0] - half_width, values[1] + half_height, values[0] + half_width};
     }
-    return {std::min(values[0], values[2]), std::min(values[1], values[3]), std::max(values[0], values[2]), std::max(values[1], values[3])};
+    return {std::min(values[0], values[2]), std::min(values[1], values[3]), std::max(values[0], values[2]),
+            std::max(values[1], values[3])};
   }
   float area() const { return (x_high - x_low) * (y_high - y_low); }
 };
@@ -37,7 +38,8 @@ bool overlaps(const Box& a, const Box& b, float threshold) {
 /// Greedy selection by score, per batch item and class. Boxes of equal score come in index order.
 class NonMaxSuppressionKernel final : public Kernel {
  public:
-  explicit NonMaxSuppressionKernel(const NodeDesc& node) : center_(node.attributes->get_int("center_point_box", 0) != 0) {}
+  explicit NonMaxSuppressionKernel(const NodeDesc& node)
+      : center_(node.attributes->get_int("center_point_box", 0) != 0) {}
 
   void run(RunContext& context) const override {
     const TensorView &boxes = context.input(0), &scores = context.input(1);
@@ -53,12 +55,14 @@ class NonMaxSuppressionKernel final : public Kernel {
       for (std::int64_t i = 0; i < count; ++i) {
         if (!limits.has_score || score[i] > limits.score) candidates.push_back(i);
       }
-      std::stable_sort(candidates.begin(), candidates.end(), [&](std::int64_t a, std::int64_t b) { return before(score[a], score[b]); });
+      std::stable_sort(candidates.begin(), candidates.end(),
+                       [&](std::int64_t a, std::int64_t b) { return before(score[a], score[b]); });
       kept.clear();
       for (std::int64_t candidate : candidates) {
         if (static_cast<std::int64_t>(kept.size()) >= limits.per_class) break;
         const Box box = Box::read(boxes.data<float>() + (item / classes * count + candidate) * 4, center_);
-        if (std::any_of(kept.begin(), kept.end(), [&](const Box& other) { return overlaps(box, other, limits.iou); })) continue;
+        if (std::any_of(kept.begin(), kept.end(), [&](const Box& other) { return overlaps(box, other, limits.iou); }))
+          continue;
         kept.push_back(box);
         selected.insert(selected.end(), {item / classes, item % classes, candidate});
       }
@@ -85,7 +89,8 @@ class NonMaxSuppressionKernel final : public Kernel {
     if (given(3)) limits.iou = *context.input(3).data<float>();
     limits.has_score = given(4);
     if (limits.has_score) limits.score = *context.input(4).data<float>();
-    if (!(limits.iou >= 0 && limits.iou <= 1)) fail(ErrorCode::kInvalidArgument, "iou_threshold must be in [0, 1], found {}", limits.iou);
+    if (!(limits.iou >= 0 && limits.iou <= 1))
+      fail(ErrorCode::kInvalidArgument, "iou_threshold must be in [0, 1], found {}", limits.iou);
     return limits;
   }
 

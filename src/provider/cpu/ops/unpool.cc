@@ -8,8 +8,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// Puts each element where its index says, in a tensor of zeros. Indices number the elements of the tensor that MaxPool had;
-/// with output_shape, its positions are kept in the (larger) output.
+/// Puts each element where its index says, in a tensor of zeros. Indices number the elements of the tensor that MaxPool
+/// had; with output_shape, its positions are kept in the (larger) output.
 class MaxUnpoolKernel final : public Kernel {
  public:
   explicit MaxUnpoolKernel(const NodeDesc& node) : attributes_(*node.attributes) {}
@@ -25,7 +25,8 @@ class MaxUnpoolKernel final : public Kernel {
       const std::int64_t limit = source.num_elements();
       for (std::int64_t i = 0; i < x.num_elements(); ++i) {
         if (at[i] < 0 || at[i] >= limit) {
-          fail(ErrorCode::kInvalidArgument, "index {} of MaxUnpool is outside the {} elements of {}", at[i], limit, source.to_string());
+          fail(ErrorCode::kInvalidArgument, "index {} of MaxUnpool is outside the {} elements of {}", at[i], limit,
+               source.to_string());
         }
         const std::int64_t target = position(at[i], source, y.shape);
         if (target >= 0) to[target] = from[i];
@@ -63,6 +64,8 @@ class MaxUnpoolKernel final : public Kernel {
 
 }  // namespace
 
-void add_unpool_kernels(KernelTable& table) { table.push_back({"", "MaxUnpool", supports_float, make<MaxUnpoolKernel>}); }
+void add_unpool_kernels(KernelTable& table) {
+  table.push_back({"", "MaxUnpool", supports_float, make<MaxUnpoolKernel>});
+}
 
 }  // namespace sardonyx::provider::cpu

@@ -17,17 +17,19 @@ std::size_t copy_bytes(const TensorView* tensor) {
 template <typename Narrow>
 void widen(const TensorView& from, float* to, const Parallel& parallel) {
   const Narrow* in = from.data<Narrow>();
-  parallel.parallel_for(static_cast<std::size_t>(from.num_elements()), kElementChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) to[i] = static_cast<float>(in[i]);
-  });
+  parallel.parallel_for(static_cast<std::size_t>(from.num_elements()), kElementChunk,
+                        [&](std::size_t begin, std::size_t end) {
+                          for (std::size_t i = begin; i < end; ++i) to[i] = static_cast<float>(in[i]);
+                        });
 }
 
 template <typename Narrow>
 void narrow(const float* from, const TensorView& to, const Parallel& parallel) {
   Narrow* out = to.mutable_data<Narrow>();
-  parallel.parallel_for(static_cast<std::size_t>(to.num_elements()), kElementChunk, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) out[i] = Narrow(from[i]);
-  });
+  parallel.parallel_for(static_cast<std::size_t>(to.num_elements()), kElementChunk,
+                        [&](std::size_t begin, std::size_t end) {
+                          for (std::size_t i = begin; i < end; ++i) out[i] = Narrow(from[i]);
+                        });
 }
 
 void require_type(const TensorView& tensor, ElementType wanted) {

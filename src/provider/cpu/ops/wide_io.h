@@ -55,7 +55,8 @@ class WideIo {
   std::size_t num_pending_ = 0;
 };
 
-/// Calls fn.template operator()<T>() with T = double for float64, float for the other floating-point types of FloatTypes.
+/// Calls fn.template operator()<T>() with T = double for float64, float for the other floating-point types of
+/// FloatTypes.
 template <typename Fn>
 void dispatch_wide(ElementType type, std::string_view op, Fn&& fn) {
   switch (type) {

@@ -16,15 +16,19 @@ using Attributes = graph::Attributes;
 
 template <typename T>
 constexpr T lowest() {
-  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::lowest();
+  if constexpr (std::is_floating_point_v<T>)
+    return -std::numeric_limits<T>::infinity();
+  else
+    return std::numeric_limits<T>::lowest();
 }
 
 /// Whether `candidate` takes the place of the greatest so far; a NaN does and stays.
 template <typename T>
 bool beats(T candidate, T greatest) {
-  if constexpr (std::is_floating_point_v<T>) return candidate > greatest || candidate != candidate;
-  else return candidate > greatest;
+  if constexpr (std::is_floating_point_v<T>)
+    return candidate > greatest || candidate != candidate;
+  else
+    return candidate > greatest;
 }
 
 template <typename T>
@@ -78,7 +82,8 @@ struct LpReduce {
   }
   void finish(T* out, std::int64_t, std::int64_t count) const {
     if (p == 1) return;
-    for (std::int64_t i = 0; i < count; ++i) out[i] = p == 2 ? std::sqrt(out[i]) : std::pow(out[i], T(1) / static_cast<T>(p));
+    for (std::int64_t i = 0; i < count; ++i)
+      out[i] = p == 2 ? std::sqrt(out[i]) : std::pow(out[i], T(1) / static_cast<T>(p));
   }
 };
 
@@ -90,27 +95,28 @@ void pool_rows(const ConvGeometry& geometry, const T* x, T* y, const Reduce& red
   const std::int64_t rows = geometry.out_size / width;
   const SpatialAxis& last = geometry.axes.back();
   const auto cost = static_cast<std::size_t>(width * geometry.taps);
-  parallel.parallel_for(static_cast<std::size_t>(planes * rows), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
-    for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
-      const T* plane = x + item / rows * geometry.in_size;
-      T* out = y + item * width;
-      std::fill_n(out, width, Reduce::kInitial);
-      for (std::int64_t outer = 0; outer < geometry.taps / last.kernel; ++outer) {
-        const std::int64_t line = geometry.input_line(item % rows, outer);
-        if (line < 0) continue;
-        for (std::int64_t tap = 0; tap < last.kernel; ++tap) {
-          const auto [low, high] = last.inside(0, width, tap);
-          const T* from = plane + line + last.position(0, tap);
-          if (last.stride == 1) {
-            for (std::int64_t i = low; i < high; ++i) reduce.add(out[i], from[i]);
-          } else {
-            for (std::int64_t i = low; i < high; ++i) reduce.add(out[i], from[i * last.stride]);
+  parallel.parallel_for(
+      static_cast<std::size_t>(planes * rows), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
+        for (auto item = static_cast<std::int64_t>(begin); item < static_cast<std::int64_t>(end); ++item) {
+          const T* plane = x + item / rows * geometry.in_size;
+          T* out = y + item * width;
+          std::fill_n(out, width, Reduce::kInitial);
+          for (std::int64_t outer = 0; outer < geometry.taps / last.kernel; ++outer) {
+            const std::int64_t line = geometry.input_line(item % rows, outer);
+            if (line < 0) continue;
+            for (std::int64_t tap = 0; tap < last.kernel; ++tap) {
+              const auto [low, high] = last.inside(0, width, tap);
+              const T* from = plane + line + last.position(0, tap);
+              if (last.stride == 1) {
+                for (std::int64_t i = low; i < high; ++i) reduce.add(out[i], from[i]);
+              } else {
+                for (std::int64_t i = low; i < high; ++i) reduce.add(out[i], from[i * last.stride]);
+              }
+            }
           }
+          reduce.finish(out, item % rows, width);
         }
-      }
-      reduce.finish(out, item % rows, width);
-    }
-  });
+      });
 }
 
 /// Largest element and where it lies; `column_major` numbers positions in a plane with the first spatial axis fastest.
@@ -125,7 +131,8 @@ class MaxWithIndices {
 
   void run(const Parallel& parallel) const {
     const std::int64_t planes = geometry.batch * geometry.in_channels;
-    parallel.parallel_for(static_cast<std::size_t>(planes), chunk_of(static_cast<std::size_t>(geometry.out_size * geometry.taps)),
+    parallel.parallel_for(static_cast<std::size_t>(planes),
+                          chunk_of(static_cast<std::size_t>(geometry.out_size * geometry.taps)),
                           [&](std::size_t begin, std::size_t end) {
                             for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
                               for (std::int64_t o = 0; o < geometry.out_size; ++o) find(p, o);
@@ -153,7 +160,8 @@ class MaxWithIndices {
       }
     }
     y[plane * geometry.out_size + window] = greatest;
-    indices[plane * geometry.out_size + window] = at < 0 ? -1 : plane * geometry.in_size + (column_major ? transposed(at) : at);
+    indices[plane * geometry.out_size + window] =
+        at < 0 ? -1 : plane * geometry.in_size + (column_major ? transposed(at) : at);
   }
 
   std::int64_t transposed(std::int64_t at) const {
@@ -207,7 +215,8 @@ class PoolKernel : public Kernel {
     using AutoPad = ops::WindowAttributes::AutoPad;
     if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower) {
       // Padding reaches to the end of the last window.
-      for (std::size_t i = 0; i < spatial; ++i) params->pad_ends[i] = params->geometry.axes[i].kernel * params->geometry.axes[i].dilation;
+      for (std::size_t i = 0; i < spatial; ++i)
+        params->pad_ends[i] = params->geometry.axes[i].kernel * params->geometry.axes[i].dilation;
     }
     params->shape = kernel_shape(params->geometry, params->pad_ends);
     return {WideIo::workspace_bytes(context), std::move(params)};
@@ -219,12 +228,15 @@ class PoolKernel : public Kernel {
 
 class MaxPoolKernel final : public PoolKernel {
  public:
-  explicit MaxPoolKernel(const NodeDesc& node) : PoolKernel(node), column_major_(node.attributes->get_int("storage_order", 0) == 1) {}
+  explicit MaxPoolKernel(const NodeDesc& node)
+      : PoolKernel(node), column_major_(node.attributes->get_int("storage_order", 0) == 1) {}
 
   void run(RunContext& context) const override {
     const TensorView& x = context.input(0);
-    if (x.type == ElementType::kInt8) return pool(context, x.data<std::int8_t>(), context.output(0).mutable_data<std::int8_t>());
-    if (x.type == ElementType::kUInt8) return pool(context, x.data<std::uint8_t>(), context.output(0).mutable_data<std::uint8_t>());
+    if (x.type == ElementType::kInt8)
+      return pool(context, x.data<std::int8_t>(), context.output(0).mutable_data<std::int8_t>());
+    if (x.type == ElementType::kUInt8)
+      return pool(context, x.data<std::uint8_t>(), context.output(0).mutable_data<std::uint8_t>());
     WideIo io(context, context.workspace());
     dispatch_wide(x.type, "MaxPool", [&]<typename T>() { pool(context, io.input<T>(0), io.output<T>(0)); });
     io.store();
@@ -239,7 +251,8 @@ class MaxPoolKernel final : public PoolKernel {
       if (params.shape && !context.wants_output(1)) return kernels::max_pool(*params.shape, x, y, context.parallel);
     }
     if (!context.wants_output(1)) return pool_rows(geometry, x, y, MaxReduce<T>{}, context.parallel);
-    MaxWithIndices<T>{geometry, x, y, context.output(1).mutable_data<std::int64_t>(), column_major_}.run(context.parallel);
+    MaxWithIndices<T>{geometry, x, y, context.output(1).mutable_data<std::int64_t>(), column_major_}.run(
+        context.parallel);
   }
 
   bool column_major_;
@@ -247,7 +260,8 @@ class MaxPoolKernel final : public PoolKernel {
 
 class AveragePoolKernel final : public PoolKernel {
  public:
-  explicit AveragePoolKernel(const NodeDesc& node) : PoolKernel(node), include_pad_(node.attributes->get_int("count_include_pad", 0) != 0) {}
+  explicit AveragePoolKernel(const NodeDesc& node)
+      : PoolKernel(node), include_pad_(node.attributes->get_int("count_include_pad", 0) != 0) {}
 
   void run(RunContext& context) const override {
     const auto& params = context.params<Params>();
@@ -255,9 +269,11 @@ class AveragePoolKernel final : public PoolKernel {
     dispatch_wide(context.input(0).type, "AveragePool", [&]<typename T>() {
       const T* x = io.input<T>(0);
       if constexpr (std::is_same_v<T, float>) {
-        if (params.shape) return kernels::average_pool(*params.shape, include_pad_, x, io.output<float>(0), context.parallel);
+        if (params.shape)
+          return kernels::average_pool(*params.shape, include_pad_, x, io.output<float>(0), context.parallel);
       }
-      pool_rows(params.geometry, x, io.output<T>(0), AverageReduce<T>{params.geometry, include_pad_, params.pad_ends}, context.parallel);
+      pool_rows(params.geometry, x, io.output<T>(0), AverageReduce<T>{params.geometry, include_pad_, params.pad_ends},
+                context.parallel);
     });
     io.store();
   }
