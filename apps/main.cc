@@ -40,8 +40,8 @@ int run(int argc, char** argv) {
   add_classify(app, outcome);
   add_explain(app, outcome);
   add_inspect(app, outcome);
-  add_run(app, outcome);
   add_optimize(app, outcome);
+  add_run(app, outcome);
   add_serve(app, outcome);
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     fmt::print(stderr, "sardonyx: there is no command '{}'; sardonyx --help lists those that exist\n", argv[1]);

@@ -189,6 +189,27 @@ class Show(Folder):
         self.assertIn("cpu", sardonyx("explain", self.model))
         json.loads(sardonyx("explain", self.model, "--json"))
 
+    def test_optimize(self):
+        zero = numpy_helper.from_array(np.zeros(3, np.float32), "zero")
+        shape = [("x", TensorProto.FLOAT, ["n", 3])], [("y", TensorProto.FLOAT, ["n", 3])]
+        model = self.save([helper.make_node("Identity", ["x"], ["a"]), helper.make_node("Identity", ["zero"], ["b"]),
+                           helper.make_node("Add", ["a", "b"], ["c"]), helper.make_node("Relu", ["c"], ["y"])], *shape, [zero], name="m.onnx")
+        out = self.folder / "out.onnx"
+        sardonyx("optimize", model, out)
+        optimized = onnx.load(str(out))
+        onnx.checker.check_model(optimized)
+        self.assertNotIn("Identity", [n.op_type for n in optimized.graph.node])
+        np.save(self.folder / "x.npy", np.array([[-1, 0, 2]], np.float32))
+        sardonyx("run", model, "--input", self.folder / "x.npy", "--output", self.folder / "y.npz")
+        sardonyx("run", out, "--input", self.folder / "x.npy", "--expect", self.folder / "y.npz", "--rtol", "0", "--atol", "0")
+        self.assertIn("replace", sardonyx("optimize", model, model, expect=10))
+        self.assertIn("model.onnx out.onnx", sardonyx("optimize", expect=10))
+        names = [line.split()[0] for line in sardonyx("optimize", "--list-passes").splitlines()]
+        self.assertGreater(len(names), 3)
+        for name in names:
+            sardonyx("run", model, "--input", self.folder / "x.npy", "--disable-pass", name, "--expect", self.folder / "y.npz")
+        sardonyx("run", model, "--input", self.folder / "x.npy", "--disable-pass", "no_such_pass", expect=10)
+
     def test_bench(self):
         result = json.loads(sardonyx("bench", self.model, "--shape", "x:4x3", "--iterations", "20", "--json"))
         self.assertEqual(result["runs"], 20)
@@ -200,7 +221,7 @@ class Show(Folder):
         self.assertAlmostEqual(sum(o["share"] for o in result["operators"]), 1, places=6)
 
     def test_help_everywhere(self):
-        for command in ("bench", "classify", "explain", "inspect", "run", "serve"):
+        for command in ("bench", "classify", "explain", "inspect", "optimize", "run", "serve"):
             self.assertIn("Examples:", sardonyx(command, "--help"))
         self.assertIn("Exit status", sardonyx("--help"))
         self.assertRegex(sardonyx("--version"), r"\d+\.\d+\.\d+")
