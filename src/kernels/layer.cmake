@@ -14,6 +14,11 @@ function(sardonyx_simd_variant VARIANT SOURCES)
   target_include_directories(sardonyx_kernels_${VARIANT} PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_compile_definitions(sardonyx_kernels_${VARIANT} PRIVATE SARDONYX_VARIANT=${VARIANT})
   target_compile_options(sardonyx_kernels_${VARIANT} PRIVATE -Wno-psabi ${ARGN})
+  if(SARDONYX_SANITIZE)
+    # Unrolled vector code takes minutes a file with every check at full optimisation: addresses and races are checked, plain
+    # arithmetic is not.
+    target_compile_options(sardonyx_kernels_${VARIANT} PRIVATE -O1 -fno-sanitize=undefined)
+  endif()
   target_sources(sardonyx_kernels PRIVATE $<TARGET_OBJECTS:sardonyx_kernels_${VARIANT}>)
   find_program(NM NAMES nm llvm-nm)
   if(NM)
