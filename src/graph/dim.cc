@@ -132,7 +132,7 @@ struct DimBuilder {
   /// a / b when b is one term that divides each of a's exactly.
   static std::optional<Dim> divide_exactly(const Dim& a, const Dim& b) {
     const std::vector<Term> divisor = terms_of(b);
-    if (divisor.size() != 1) return std::nullopt;
+    if (divisor.size() != 1 || divisor[0].coefficient == -1) return std::nullopt;  // the least integer has no negative
     std::vector<Term> quotient;
     for (Term term : terms_of(a)) {
       if (term.coefficient % divisor[0].coefficient != 0) return std::nullopt;
@@ -194,6 +194,8 @@ Dim Dim::symbol(SymbolId id, const std::string& name) {
   auto atom = std::make_shared<Atom>(Atom{DimFunction::kSymbol, id, {}, {}, 0, name});
   return DimBuilder::from_terms({Term{1, {std::move(atom)}}});
 }
+
+std::size_t Dim::complexity() const { return poly_ ? poly_->key.size() : 0; }
 
 std::int64_t Dim::constant() const {
   assert(is_constant());

@@ -47,6 +47,8 @@ class Dim {
   Dim substitute(std::span<const std::optional<Dim>> replacement) const;
 
   std::string to_string() const;  ///< "batch*sequence+2"; equal expressions give equal strings
+  /// How much there is to it: the length of to_string(), 0 for a constant.
+  std::size_t complexity() const;
 
   struct Atom;
   struct Poly;

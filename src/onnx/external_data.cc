@@ -72,6 +72,7 @@ std::shared_ptr<const FileMapping> ExternalFiles::open(const std::string& locati
   if (known != files_.end()) return known->second;
   auto mapping = std::make_shared<const FileMapping>(resolve(location).string());
   files_.emplace(location, mapping);
+  mapped_bytes_ += mapping->size();
   return mapping;
 }
 

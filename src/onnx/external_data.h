@@ -38,6 +38,8 @@ class ExternalFiles {
   /// The bytes that a tensor's external_data entries name; `expected_bytes` is what its type and shape take. Throws
   /// kInvalidModel for entries that are malformed, leave the folder or the file, or give another length.
   MappedBytes find(const std::vector<EntryProto>& entries, std::size_t expected_bytes);
+  /// The size of all files so far.
+  std::size_t mapped_bytes() const { return mapped_bytes_; }
 
  private:
   std::filesystem::path resolve(const std::string& location) const;
@@ -45,6 +47,7 @@ class ExternalFiles {
 
   std::vector<std::filesystem::path> folders_;  // canonical; the first is what locations are relative to
   std::map<std::string, std::shared_ptr<const FileMapping>, std::less<>> files_;
+  std::size_t mapped_bytes_ = 0;
 };
 
 }  // namespace sardonyx::onnx

@@ -32,6 +32,28 @@ AttributeBindings GraphBuilder::bind_attributes(const Function& function, const 
   return bindings;
 }
 
+/// Calls count as well: functions without nodes can call one another as often as others can.
+void GraphBuilder::count_inlined() {
+  if (++state_.inlined_nodes > state_.options.most_inlined_nodes) {
+    fail(ErrorCode::kResourceExhausted,
+         "the model's functions expand into more than {} nodes (ReadOptions::most_inlined_nodes)",
+         state_.options.most_inlined_nodes);
+  }
+}
+
+namespace {
+
+/// What begins the names inside a call: the call's own name, cut where it is so long that its copies would fill the
+/// memory.
+std::string prefix_of(const Scope& scope, const NodeProto& call) {
+  constexpr std::size_t kLongestName = 200, kLongestPrefix = 1000;
+  std::string prefix = scope.full_name((call.name.empty() ? call.op_type : call.name).substr(0, kLongestName)) + "/";
+  if (prefix.size() > kLongestPrefix) prefix.erase(0, prefix.size() - kLongestPrefix);
+  return prefix;
+}
+
+}  // namespace
+
 void GraphBuilder::expand_call(const NodeProto& proto, Function& function, const graph::Attributes& attributes) {
   const FunctionProto& callee = function.proto;
   if (function.is_active) fail(ErrorCode::kInvalidModel, "function '{}.{}' calls itself", callee.domain, callee.name);
@@ -40,11 +62,12 @@ void GraphBuilder::expand_call(const NodeProto& proto, Function& function, const
          callee.domain, callee.name, callee.inputs.size(), callee.outputs.size(), proto.inputs.size(),
          proto.outputs.size());
   }
+  count_inlined();
   const NestingLevel level(state_);
   const AttributeBindings bindings = bind_attributes(function, attributes);
   Scope inner(scope_.graph(), nullptr, function.opsets);
   inner.bindings = &bindings;
-  inner.prefix = scope_.full_name(proto.name.empty() ? proto.op_type : proto.name) + "/";
+  inner.prefix = prefix_of(scope_, proto);
   const std::vector<ValueId> inputs = read_inputs(proto);
   for (std::size_t i = 0; i < callee.inputs.size(); ++i) {
     inner.define(callee.inputs[i], i < inputs.size() ? inputs[i] : kNoValue);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <unordered_set>
 #include <utility>
 
 #include "base/fail.h"
@@ -38,6 +39,8 @@ void check_default(const ValueType& type, const Tensor& tensor, std::string_view
          ValueType::of(tensor.type(), tensor.shape()).to_string());
   }
 }
+
+constexpr std::size_t kMostBodies = 64;  ///< of one node; If has two
 
 std::string place_of(const NodeProto& proto) {
   const std::string domain = proto.domain.empty() ? "" : std::string(proto.domain) + ".";
@@ -141,11 +144,7 @@ void GraphBuilder::build_node(const NodeProto& proto) {
   if (proto.op_type.empty()) fail(ErrorCode::kInvalidModel, "a node has no operator");
   graph::Attributes attributes = read_attributes(proto);
   if (Function* function = find_function(proto)) return expand_call(proto, *function, attributes);
-  if (scope_.bindings && ++state_.inlined_nodes > state_.options.most_inlined_nodes) {
-    fail(ErrorCode::kResourceExhausted,
-         "the model's functions expand into more than {} nodes (ReadOptions::most_inlined_nodes)",
-         state_.options.most_inlined_nodes);
-  }
+  if (scope_.bindings) count_inlined();
   if (proto.op_type == "Constant" && canonical_domain(proto.domain).empty()) return build_constant(proto, attributes);
   build_standard(proto, std::move(attributes));
 }
@@ -230,20 +229,24 @@ void GraphBuilder::build_bodies(const NodeProto& proto, graph::Node& node) {
   if (bodies.empty()) return;
   if (node.is("Loop") && node.inputs.size() < 2)
     node.inputs.resize(2, kNoValue);  // so that captures come after its own inputs
+  if (bodies.size() > kMostBodies)
+    fail(ErrorCode::kUnsupported, "a node has {} subgraphs; at most {} are supported", bodies.size(), kMostBodies);
   std::vector<ValueId> outer;
+  std::unordered_set<ValueId> seen;
   for (const Body& body : bodies) {
     for (const Scope::Capture& capture : body.captures) {
-      if (std::find(outer.begin(), outer.end(), capture.outer) == outer.end()) outer.push_back(capture.outer);
+      if (seen.insert(capture.outer).second) outer.push_back(capture.outer);
     }
   }
   for (Body& body : bodies) {
     std::unordered_map<ValueId, ValueId> inner;
     for (const Scope::Capture& capture : body.captures) inner.emplace(capture.outer, capture.inner);
     for (ValueId value : outer) {
-      const graph::ValueInfo& info = scope_.graph().value(value);
       const auto known = inner.find(value);
-      body.graph->inputs.push_back(known != inner.end() ? known->second : body.graph->add_value(info.name, info.type));
-      body.graph->input_names.push_back(info.name);
+      const bool is_read = known != inner.end();
+      body.graph->inputs.push_back(is_read ? known->second
+                                           : body.graph->add_value("", scope_.graph().value(value).type));
+      body.graph->input_names.push_back(is_read ? scope_.graph().value(value).name : "");
       body.graph->input_defaults.push_back(kNoConst);
     }
   }

@@ -43,6 +43,7 @@ class GraphBuilder {
   std::shared_ptr<graph::Graph> build_body(Bytes message, std::vector<Scope::Capture>& captures);
 
   // function_inline.cc
+  void count_inlined();
   Function* find_function(const NodeProto& proto);
   void expand_call(const NodeProto& proto, Function& function, const graph::Attributes& attributes);
   AttributeBindings bind_attributes(const Function& function, const graph::Attributes& attributes);

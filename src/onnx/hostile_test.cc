@@ -222,7 +222,7 @@ std::vector<Lie> tensor_lies() {
       {"external_in_memory",
        with_tensor(tensor_header("w", 1, {1}).number(14, 1).text(13, Message().text(1, "location").text(2, "w.bin"))),
        "read from memory", "tensor 'w'"},
-      {"sparse_bomb", sparse({1 << 30, 64}, {1}, {0}), "once dense", "graph 'g'"},
+      {"sparse_bomb", sparse({1 << 30, 64}, {1}, {0}), "once its tensors are dense", "graph 'g'"},
       {"sparse_index_outside", sparse({2, 2}, {1}, {4}), "ascend", "graph 'g'"},
       {"sparse_index_outside_axis", sparse({2, 2}, {1, 2}, {0, 5}), "outside of 2", "graph 'g'"},
       {"sparse_index_negative", sparse({2, 2}, {1}, {-1}), "ascend", "graph 'g'"},

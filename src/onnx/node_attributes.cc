@@ -34,18 +34,45 @@ const graph::Attribute* resolve(const AttributeProto& proto, const AttributeBind
   return &bound->second;
 }
 
+std::size_t bytes_of(const AttributeProto& proto) {
+  std::size_t bytes = proto.s.size() + proto.ints.size() * sizeof(std::int64_t) + proto.floats.size() * sizeof(float);
+  for (std::string_view text : proto.strings) bytes += text.size() + sizeof(std::string);
+  return bytes;
+}
+
+/// What a copy takes; tensors are shared.
+std::size_t bytes_of(const graph::Attribute& attribute) {
+  if (const auto* text = std::get_if<std::string>(&attribute)) return text->size();
+  if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&attribute)) return ints->size() * sizeof(std::int64_t);
+  if (const auto* floats = std::get_if<std::vector<float>>(&attribute)) return floats->size() * sizeof(float);
+  std::size_t bytes = 0;
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute)) {
+    for (const std::string& text : *texts) bytes += text.size() + sizeof text;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 graph::Attributes GraphBuilder::read_attributes(const NodeProto& proto) {
+  constexpr std::size_t kMostAttributes = 1000;  // they are looked up one after the other
+  if (proto.attributes.size() > kMostAttributes) {
+    fail(ErrorCode::kUnsupported, "a node has {} attributes; at most {} are supported", proto.attributes.size(),
+         kMostAttributes);
+  }
   graph::Attributes attributes;
   for (const AttributeProto& attribute : proto.attributes) {
     std::string name(attribute.name);
     if (name.empty()) fail(ErrorCode::kInvalidModel, "an attribute has no name");
     if (attributes.has(name)) fail(ErrorCode::kInvalidModel, "attribute '{}' is given twice", name);
     if (!attribute.ref_attr_name.empty()) {
-      if (const graph::Attribute* bound = resolve(attribute, scope_.bindings)) attributes.set(std::move(name), *bound);
+      if (const graph::Attribute* bound = resolve(attribute, scope_.bindings)) {
+        state_.tensors.take(bytes_of(*bound));
+        attributes.set(std::move(name), *bound);
+      }
       continue;
     }
+    if (scope_.bindings) state_.tensors.take(bytes_of(attribute));
     const AttributeType type = type_of(attribute);
     if (type == AttributeType::kGraph || type == AttributeType::kGraphs) {
       attributes.set(std::move(name), std::shared_ptr<graph::Graph>());  // a place in the order; build_bodies fills it

@@ -106,15 +106,15 @@ Opsets to_opsets(const std::vector<OperatorSetIdProto>& imports) {
 
 graph::Model read_model(const std::filesystem::path& path, const ReadOptions& options) {
   const auto file = std::make_shared<const FileMapping>(path.string());
-  TensorDecoder tensors(file, ExternalFiles(path), options.most_dense_bytes);
+  TensorDecoder tensors(file, ExternalFiles(path), file->size(), options.most_extra_bytes);
   graph::Model model = read_named(fmt::format("model '{}'", path.string()), file->text(), options, std::move(tensors));
   model.path = path.string();
   return model;
 }
 
 graph::Model read_model(std::span<const std::byte> bytes, const ReadOptions& options) {
-  TensorDecoder tensors(options.owner, ExternalFiles::in_folder(options.external_data_folder),
-                        options.most_dense_bytes);
+  TensorDecoder tensors(options.owner, ExternalFiles::in_folder(options.external_data_folder), bytes.size(),
+                        options.most_extra_bytes);
   const Bytes message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return read_named("model in memory", message, options, std::move(tensors));
 }

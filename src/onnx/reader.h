@@ -15,8 +15,9 @@ struct ReadOptions {
   std::shared_ptr<const void> owner;
   /// Models in memory: where their external data lies. Empty: such data is an error.
   std::filesystem::path external_data_folder;
-  /// What a small file may grow into: all sparse tensors once dense, and all nodes made by expanding functions.
-  std::size_t most_dense_bytes = std::size_t{256} << 20;
+  /// The memory that copied and dense tensors, and what functions repeat, may take beyond 16 times the files' sizes.
+  std::size_t most_extra_bytes = std::size_t{256} << 20;
+  /// The nodes that expanding functions may make.
   std::size_t most_inlined_nodes = 200'000;
 };
 

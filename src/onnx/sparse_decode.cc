@@ -85,15 +85,7 @@ TensorDecoder::Sparse TensorDecoder::decode_sparse(const SparseTensorProto& prot
 
 Tensor TensorDecoder::densify(const Sparse& sparse) {
   const ElementType type = sparse.values.type();
-  const std::size_t bytes = byte_size(type, sparse.shape.num_elements());
-  if (bytes > dense_bytes_left_) {
-    fail(ErrorCode::kResourceExhausted,
-         "a sparse tensor of shape {} takes {} bytes once dense; the model's sparse tensors may take {} more bytes "
-         "(ReadOptions::most_dense_bytes)",
-         sparse.shape.to_string(), bytes, dense_bytes_left_);
-  }
-  dense_bytes_left_ -= bytes;
-  Tensor dense(type, sparse.shape);
+  Tensor dense = make(type, sparse.shape);
   if (type == ElementType::kString) {
     for (std::int64_t i = 0; i < sparse.values.num_elements(); ++i) {
       dense.mutable_data<std::string>()[linear_index(sparse, i)] = sparse.values.data<std::string>()[i];

@@ -128,7 +128,34 @@ std::size_t stored_numbers(ElementType type, std::size_t count) {
   return count;
 }
 
-Tensor decode_typed(const TensorProto& proto, ElementType type, Shape shape) {
+}  // namespace
+
+ElementType to_element_type(std::int64_t number) {
+  if (!is_element_type(number)) {
+    fail(ErrorCode::kInvalidModel, "{} is no element type; ONNX's are 1 to {}", number, kElementTypeCount - 1);
+  }
+  return static_cast<ElementType>(number);
+}
+
+void TensorDecoder::take(std::size_t bytes) {
+  constexpr std::size_t kGrowth = 16;  // two bytes of the file can be a std::string of 32
+  const std::size_t limit = most_extra_bytes_ + kGrowth * (file_bytes_ + files_.mapped_bytes());
+  if (bytes > limit || taken_ > limit - bytes) {
+    fail(ErrorCode::kResourceExhausted,
+         "the model takes more than {} bytes of memory once its tensors are dense and its functions expanded, far more "
+         "than "
+         "its files have (ReadOptions::most_extra_bytes)",
+         limit);
+  }
+  taken_ += bytes;
+}
+
+Tensor TensorDecoder::make(ElementType type, Shape shape) {
+  take(byte_size(type, shape.num_elements()));
+  return Tensor(type, std::move(shape));
+}
+
+Tensor TensorDecoder::decode_typed(const TensorProto& proto, ElementType type, Shape shape) {
   const auto count = static_cast<std::size_t>(shape.num_elements());
   byte_size(type, shape.num_elements());  // throws when it overflows
   const std::size_t numbers = stored_numbers(type, count);
@@ -144,41 +171,33 @@ Tensor decode_typed(const TensorProto& proto, ElementType type, Shape shape) {
     if (proto.most_typed != numbers) {
       fail(ErrorCode::kInvalidModel, "a tensor of {} strings has {}", numbers, proto.most_typed);
     }
-    Tensor tensor(type, std::move(shape));
+    Tensor tensor = make(type, std::move(shape));
     read_strings(proto, tensor.mutable_data<std::string>());
     return tensor;
   }
-  Tensor tensor(type, std::move(shape));
+  Tensor tensor = make(type, std::move(shape));
   Sink sink(tensor.view().mutable_bytes(), numbers);
   read_typed(proto, type, sink);
   sink.require_full();
   return tensor;
 }
 
-}  // namespace
-
-ElementType to_element_type(std::int64_t number) {
-  if (!is_element_type(number)) {
-    fail(ErrorCode::kInvalidModel, "{} is no element type; ONNX's are 1 to {}", number, kElementTypeCount - 1);
-  }
-  return static_cast<ElementType>(number);
-}
-
 Tensor TensorDecoder::decode_raw(ElementType type, Shape shape, std::string_view raw,
-                                 const std::shared_ptr<const void>& owner) const {
+                                 const std::shared_ptr<const void>& owner) {
   const std::size_t bytes = byte_size(type, shape.num_elements());
   if (raw.size() != bytes) {
     fail(ErrorCode::kInvalidModel, "a tensor of type {} and shape {} takes {} bytes, but has {}", name(type),
          shape.to_string(), bytes, raw.size());
   }
   const auto address = reinterpret_cast<std::uintptr_t>(raw.data());
-  // Large weights are mostly packed, straight from the file: those few that are read as they are get aligned by their reader.
+  // Large weights are mostly packed, straight from the file: those few that are read as they are get aligned by their
+  // reader.
   constexpr std::size_t kLarge = 64 << 10;
   const bool usable = address % alignment_of(type) == 0 || bytes >= kLarge;
   if (owner && usable && type != ElementType::kBool) {
     return Tensor(type, std::move(shape), const_cast<char*>(raw.data()), owner);
   }
-  Tensor tensor(type, std::move(shape));
+  Tensor tensor = make(type, std::move(shape));
   if (type == ElementType::kBool) {
     std::transform(raw.begin(), raw.end(), tensor.mutable_data<bool>(), [](char byte) { return byte != 0; });
   } else if (bytes > 0) {

@@ -17,9 +17,15 @@ namespace sardonyx::onnx {
 class TensorDecoder {
  public:
   /// `owner` keeps the messages' bytes alive; null: they may go away, so elements are always copied.
-  /// `most_dense_bytes` limits what all sparse tensors together may take once dense.
-  TensorDecoder(std::shared_ptr<const void> owner, ExternalFiles files, std::size_t most_dense_bytes)
-      : owner_(std::move(owner)), files_(std::move(files)), dense_bytes_left_(most_dense_bytes) {}
+  /// Together its tensors may take `most_extra_bytes` of memory and 16 times `file_bytes` and the external files'
+  /// sizes: more than the plainest encoding needs, so only files that say the same bytes many times, or zeros that they
+  /// do not hold, do.
+  TensorDecoder(std::shared_ptr<const void> owner, ExternalFiles files, std::size_t file_bytes,
+                std::size_t most_extra_bytes)
+      : owner_(std::move(owner)),
+        files_(std::move(files)),
+        file_bytes_(file_bytes),
+        most_extra_bytes_(most_extra_bytes) {}
 
   /// Throws kInvalidModel when type, dims and elements do not fit together.
   Tensor decode(const TensorProto& proto);
@@ -31,14 +37,18 @@ class TensorDecoder {
   Sparse decode_sparse(const SparseTensorProto& proto);
   /// The dense form; elements that are not given are 0 (strings: empty).
   Tensor densify(const Sparse& sparse);
+  /// Counts memory that something else made of the file takes. Throws kResourceExhausted beyond the limit.
+  void take(std::size_t bytes);
 
  private:
-  Tensor decode_raw(ElementType type, Shape shape, std::string_view raw,
-                    const std::shared_ptr<const void>& owner) const;
+  Tensor decode_raw(ElementType type, Shape shape, std::string_view raw, const std::shared_ptr<const void>& owner);
+  Tensor decode_typed(const TensorProto& proto, ElementType type, Shape shape);
+  Tensor make(ElementType type, Shape shape);
 
   std::shared_ptr<const void> owner_;
   ExternalFiles files_;
-  std::size_t dense_bytes_left_;
+  std::size_t file_bytes_, most_extra_bytes_;
+  std::size_t taken_ = 0;
 };
 
 /// The ElementType of a number in a file; throws kInvalidModel for a number that is none.

@@ -31,7 +31,7 @@ Value decode_optional(Bytes message, int depth);
 
 Value decode_kind(Kind kind, Bytes message, int depth) {
   if (depth > kDeepestNesting) fail(ErrorCode::kInvalidModel, "values are nested more than {} deep", kDeepestNesting);
-  TensorDecoder decoder(nullptr, {}, std::size_t{256} << 20);
+  TensorDecoder decoder(nullptr, {}, message.size(), std::size_t{256} << 20);
   switch (kind) {
     case Kind::kTensor: return decoder.decode(parse_tensor(message));
     case Kind::kSparseTensor: return decoder.densify(decoder.decode_sparse(parse_sparse_tensor(message)));

@@ -56,6 +56,19 @@ void make_solvable(ValueType& type, std::size_t known_symbols, graph::SymbolTabl
   if (type.values && std::any_of(type.values->begin(), type.values->end(), is_new)) type.values.reset();
 }
 
+/// Keeps the limits of infer_context.h.
+void bound(ValueType& type, graph::SymbolTable& symbols) {
+  if (type.dims.size() > kMaxRank) {
+    fail(ErrorCode::kUnsupported, "an output would have rank {}; the highest that is supported is {}", type.dims.size(), kMaxRank);
+  }
+  const auto is_complex = [](const Dim& dim) { return dim.complexity() > kMostComplex; };
+  for (Dim& dim : type.dims) {
+    if (is_complex(dim)) dim = symbols.fresh();
+  }
+  if (!type.values) return;
+  if (type.values->size() > kMaxKeptValues || std::any_of(type.values->begin(), type.values->end(), is_complex)) type.values.reset();
+}
+
 /// Symbols that an earlier inference made are made afresh; what the graph's inputs mention stays.
 void forget_inferred_symbols(Model& model) {
   std::vector<graph::SymbolId> used;
@@ -109,7 +122,10 @@ void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>*
   for (std::size_t i = known_constraints; constraints && i < constraints->size(); ++i) {
     if (!(*constraints)[i].graph) (*constraints)[i].graph = &graph;  // those of bodies have theirs
   }
-  for (ValueType& type : context.outputs()) make_solvable(type, known_symbols, model.symbols);
+  for (ValueType& type : context.outputs()) {
+    make_solvable(type, known_symbols, model.symbols);
+    bound(type, model.symbols);
+  }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != graph::kNoValue) graph.value(node.outputs[i]).type = std::move(context.outputs()[i]);
   }

@@ -26,6 +26,11 @@ struct Constraint {
 
 /// The element count above which an integer tensor's values are not tracked as expressions.
 inline constexpr std::size_t kMaxTrackedValues = 4096;
+/// Limits on what inference keeps for each value, so that a small file can't make it grow without bound: the rank of a tensor
+/// (a higher one is an Error), the number of known values, and the length of an expression (beyond both: not known).
+inline constexpr std::size_t kMaxRank = 64;
+inline constexpr std::size_t kMaxKeptValues = 256;
+inline constexpr std::size_t kMostComplex = 4096;
 
 /// What an operator's inference function works with. Dimensions may be symbolic or all concrete: at run time the same functions
 /// compute the shapes of nodes that depend on values.

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "sardonyx/error.h"
+
 namespace sardonyx::ops {
 namespace {
 
@@ -34,23 +36,38 @@ void propagate_binary(InferContext& context, std::size_t a, std::size_t b, DimFn
   context.set_values(0, std::move(values));
 }
 
+namespace {
+
+/// Values may overflow where sizes may not, and grow into expressions that are of no use: both are simply not known.
+template <typename Fn>
+std::optional<Dim> attempt(const Dim& a, const Dim& b, Fn fn) {
+  if (a.complexity() + b.complexity() > kMostComplex) return std::nullopt;
+  try {
+    return fn();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 std::optional<Dim> dim_add(const Dim& a, const Dim& b) {
   std::int64_t result = 0;
   if (both_constant(a, b) && __builtin_add_overflow(a.constant(), b.constant(), &result)) return std::nullopt;
-  return a + b;
+  return attempt(a, b, [&] { return a + b; });
 }
 
 std::optional<Dim> dim_sub(const Dim& a, const Dim& b) {
   std::int64_t result = 0;
   if (both_constant(a, b) && __builtin_sub_overflow(a.constant(), b.constant(), &result)) return std::nullopt;
   if (b.is(std::numeric_limits<std::int64_t>::min())) return std::nullopt;
-  return a - b;
+  return attempt(a, b, [&] { return a - b; });
 }
 
 std::optional<Dim> dim_mul(const Dim& a, const Dim& b) {
   std::int64_t result = 0;
   if (both_constant(a, b) && __builtin_mul_overflow(a.constant(), b.constant(), &result)) return std::nullopt;
-  return a * b;
+  return attempt(a, b, [&] { return a * b; });
 }
 
 std::optional<Dim> dim_div(const Dim& a, const Dim& b) {
@@ -61,7 +78,7 @@ std::optional<Dim> dim_div(const Dim& a, const Dim& b) {
   }
   if (a.is_size() && b.is_size()) return graph::floor_div(a, b);
   if (!b.is_constant() || b.constant() < 0) return std::nullopt;
-  return graph::max(graph::floor_div(a, b), 0) + graph::min(graph::ceil_div(a, b), 0);
+  return attempt(a, b, [&] { return graph::max(graph::floor_div(a, b), 0) + graph::min(graph::ceil_div(a, b), 0); });
 }
 
 std::optional<Dim> dim_mod(const Dim& a, const Dim& b) {
@@ -70,7 +87,11 @@ std::optional<Dim> dim_mod(const Dim& a, const Dim& b) {
   return Dim(rest != 0 && (rest < 0) != (b.constant() < 0) ? rest + b.constant() : rest);
 }
 
-std::optional<Dim> dim_min(const Dim& a, const Dim& b) { return graph::min(a, b); }
-std::optional<Dim> dim_max(const Dim& a, const Dim& b) { return graph::max(a, b); }
+std::optional<Dim> dim_min(const Dim& a, const Dim& b) {
+  return attempt(a, b, [&] { return graph::min(a, b); });
+}
+std::optional<Dim> dim_max(const Dim& a, const Dim& b) {
+  return attempt(a, b, [&] { return graph::max(a, b); });
+}
 
 }  // namespace sardonyx::ops
