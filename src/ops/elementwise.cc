@@ -50,7 +50,7 @@ template <DimFn kValues>
 void infer_binary(InferContext& context) {
   require_same_element(context, 0, 1);
   set_broadcast(context, 0, 1, context.element(0));
-  if constexpr (kValues != nullptr) propagate_binary(context, 0, 1, kValues);
+  if (kValues != nullptr) propagate_binary(context, 0, 1, kValues);
 }
 
 void infer_mod(InferContext& context) {
@@ -100,7 +100,7 @@ void infer_variadic(InferContext& context) {
   }
   if (!ranked) return context.set_unranked(0, context.element(0));
   context.set_tensor(0, context.element(0), dims);
-  if constexpr (kValues != nullptr) {
+  if (kValues != nullptr) {
     if (context.num_inputs() == 2) propagate_binary(context, 0, 1, kValues);
   }
 }

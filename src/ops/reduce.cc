@@ -61,7 +61,7 @@ void infer_reduce(InferContext& context) {
     else if (keepdims) dims.emplace_back(1);
   }
   context.set_tensor(0, x.element, std::move(dims));
-  if constexpr (kFold != nullptr) {
+  if (kFold != nullptr) {
     if (all) propagate_fold<kFold>(context);
   }
 }
