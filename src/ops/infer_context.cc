@@ -106,6 +106,7 @@ std::size_t InferContext::axis_attribute(const char* attribute, std::int64_t fal
 }
 
 std::vector<Dim> InferContext::fresh_dims(std::size_t rank, const std::string& hint) {
+  if (rank > kMaxRank) fail(ErrorCode::kUnsupported, "an output would have rank {}; the highest that is supported is {}", rank, kMaxRank);
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < rank; ++i) dims.push_back(fresh(hint));
   return dims;

@@ -44,6 +44,13 @@ void infer_softmax_cross_entropy(InferContext& context) {
   context.set_like(1, 0);
 }
 
+void require_same_shape(InferContext& context, std::size_t a, std::size_t b) {
+  const ValueType &x = context.tensor(a), &y = context.tensor(b);
+  if (!x.has_rank || !y.has_rank) return;
+  context.require(x.rank() == y.rank(), "a parameter and its gradient and moments must have one shape, found " + x.to_string() + " and " + y.to_string());
+  for (std::size_t i = 0; i < x.rank(); ++i) context.same(x.dims[i], y.dims[i], "the shapes of a parameter, its gradient and moments");
+}
+
 /// Optimizers take R, T and groups of `Group` tensors a parameter (its value first, its gradient second), by kind, and
 /// return the new values of all but the gradients.
 template <std::size_t Group>
@@ -56,6 +63,7 @@ void infer_optimizer(InferContext& context) {
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t output = i;
     for (std::size_t kind = 0; kind < Group; ++kind) {
+      require_same_shape(context, 2 + i, 2 + kind * count + i);
       if (kind == 1) continue;
       context.set_like(output, 2 + kind * count + i);
       output += count;

@@ -94,6 +94,7 @@ void infer_top_k(InferContext& context) {
   }
   const std::size_t axis = context.axis_attribute("axis", -1, x.rank());
   std::vector<Dim> dims = x.dims;
+  context.require_rank(1, 1);
   const auto k = context.values(1);
   if (k && k->size() != 1) fail(ErrorCode::kInvalidModel, "k must be one number, found {}", context.input(1).to_string());
   dims[axis] = k ? k->front() : context.fresh("k");

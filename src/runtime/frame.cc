@@ -229,6 +229,21 @@ void Frame::run_copy(const Step& step) {
   streams_[static_cast<std::size_t>(device)]->copy(from.view, to.view);
 }
 
+/// An operator whose inputs decide its outputs' shapes must tell them once the inputs are there. Where it does not, those inputs
+/// are of a form that it does not know, such as a matrix for a list of axes.
+void Frame::require_late_shape(const Step& step, std::size_t output, const ValueType& type) const {
+  const graph::Node& node = plan_.graph().node(step.node);
+  const ops::OpDef* op = ops::find_op(node.domain, node.op_type);
+  if (!op || op->traits.shape_inputs == 0 || op->traits.data_dependent || !type.is_tensor()) return;
+  std::string inputs;
+  for (ValueId input : step.inputs) {
+    if (input == kNoValue || !slots_[static_cast<std::size_t>(input)].is_tensor) continue;
+    const TensorView& view = slots_[static_cast<std::size_t>(input)].view;
+    inputs += (inputs.empty() ? "" : ", ") + ValueType::of(view.type, view.shape).to_string();
+  }
+  fail(ErrorCode::kInvalidModel, "the shape of output {} does not follow from inputs {}", output, inputs);
+}
+
 void Frame::run_late(const Step& step, StepState& state, const RunSettings&) {
   const std::vector<ValueType> types = infer_late(step);
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
@@ -238,6 +253,7 @@ void Frame::run_late(const Step& step, StepState& state, const RunSettings&) {
     output.object = Value();
     const auto shape = types[i].static_shape();
     const std::int32_t where = plan_.value(step.outputs[i]).provider;
+    if (!shape) require_late_shape(step, i, types[i]);
     if (shape) late_[static_cast<std::size_t>(where)]->allocate(output, types[i].element, *shape);
   }
   std::vector<const TensorView*> inputs, outputs;

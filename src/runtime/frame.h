@@ -75,6 +75,7 @@ class Frame {
   void run_late(const Step& step, StepState& state, const RunSettings& settings);
   void run_copy(const Step& step);
   void run_view(const Step& step);
+  void require_late_shape(const Step& step, std::size_t output, const graph::ValueType& type) const;
   std::vector<graph::ValueType> infer_late(const Step& step) const;
   void finish_late(const Step& step);
   void synchronize();
