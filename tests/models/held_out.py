@@ -11,8 +11,9 @@ import sys
 import tempfile
 
 import numpy as np
-import onnxruntime
 import tokenizers
+
+import compare
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "models" / "sentiment"
 sys.path.insert(0, str(FOLDER))
@@ -36,7 +37,7 @@ def ours(program, texts):
 def reference(texts):
     """-> [(label, score)], one text at a time"""
     tokenizer = tokenizers.Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-    session = onnxruntime.InferenceSession(str(FOLDER / "model.onnx"), providers=["CPUExecutionProvider"])
+    session = compare.Reference(FOLDER / "model.onnx").session
     labels = json.loads((FOLDER / "config.json").read_text())["id2label"]
     for text in texts:
         encoding = tokenizer.encode(text)
