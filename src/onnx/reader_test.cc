@@ -239,6 +239,18 @@ TEST(Reader, TypesOfEveryKind) {
   EXPECT_EQ(model.graph.value(model.graph.inputs[1]).type.element, ElementType::kString);
 }
 
+TEST(Reader, DimensionsWithoutARealNameAreDifferentSymbols) {
+  const auto dim = [](const char* name) { return std::string(Message().text(2, name)); };
+  const std::string shape = Message().text(1, dim("n")).text(1, dim("n")).text(1, dim("?")).text(1, dim("?")).text(1, dim("None")).text(1, dim("None"));
+  const std::string input = Message().text(1, "x").text(2, Message().text(1, Message().number(1, 1).text(2, shape)));
+  const graph::Model model = read_checked(onnx::testing::model(graph({{node("Relu", {"x"}, {"y"})}, {}, {input}, {untyped("y")}})));
+  const auto& dims = model.graph.value(model.graph.inputs[0]).type.dims;
+  ASSERT_EQ(dims.size(), 6u);
+  EXPECT_EQ(dims[0], dims[1]);
+  EXPECT_FALSE(dims[2] == dims[3]);
+  EXPECT_FALSE(dims[4] == dims[5]);
+}
+
 TEST(Reader, UnknownOperatorsKeepTheTypesThatTheFileGives) {
   const graph::Model model = read_checked(
       onnx::testing::model(graph({{Message(node("Odd", {"x"}, {"t"})).text(7, "custom"), node("Relu", {"t"}, {"y"})},

@@ -17,6 +17,11 @@ using graph::ValueType;
 
 ValueType parse_nested(Bytes message, SymbolTable& symbols, int depth);
 
+/// Whether a dimension's name says that it equals others of that name. Exporters also write "?" or "None" for each one unknown.
+bool is_symbol(std::string_view name) {
+  return name != "None" && name.find_first_not_of("?*-. ") != std::string_view::npos;
+}
+
 Dim parse_dim(Bytes message, SymbolTable& symbols) {
   std::optional<Dim> dim;
   MessageReader reader(message, "TensorShapeProto.Dimension");
@@ -27,7 +32,7 @@ Dim parse_dim(Bytes message, SymbolTable& symbols) {
       dim = value == -1 ? symbols.fresh() : Dim(value);
     } else if (reader.field() == 2) {
       const std::string_view name = reader.as_bytes();
-      dim = name.empty() ? symbols.fresh() : symbols.named(std::string(name));
+      dim = is_symbol(name) ? symbols.named(std::string(name)) : symbols.fresh();
     }
   }
   return dim ? *dim : symbols.fresh();
