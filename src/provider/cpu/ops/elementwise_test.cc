@@ -103,6 +103,7 @@ const OpCase kBinary[] = {
     {"MaxOfThree", "Max", {row({1, 5}, E::kInt64), scalar(3, E::kInt64), {E::kInt64, {2, 1}, {0, 9}}}, {{E::kInt64, {2, 2}, {3, 5, 9, 9}}}},
     {"MaxOfOne", "Max", {row({1, kNaN})}, {row({1, kNaN})}},
     {"MeanOfThree", "Mean", {row({1, 2}), row({3, 4}), row({5, 9})}, {row({3, 5})}},
+    {"SumOfScalarsFirst", "Sum", {scalar(1), scalar(2), row({3, 4, kNaN})}, {row({6, 7, kNaN})}},
     {"SumHalf", "Sum", {row({1, 2}, E::kFloat16), row({3, 4}, E::kFloat16)}, {row({4, 6}, E::kFloat16)}},
 };
 INSTANTIATE_TEST_SUITE_P(Binary, Elementwise, testing::ValuesIn(kBinary), case_name);
