@@ -37,10 +37,11 @@ Heads read_heads(InferContext& context, std::size_t i, const char* attribute) {
 }
 
 void check_grouping(InferContext& context, const Dim& q_heads, const Dim& kv_heads) {
-  if (!q_heads.is_constant() || !kv_heads.is_constant()) return;
-  context.require(
-      kv_heads.constant() > 0 && q_heads.constant() % kv_heads.constant() == 0,
-      "the " + q_heads.to_string() + " query heads must be a multiple of the " + kv_heads.to_string() + " key heads");
+  const bool known = q_heads.is_constant() && kv_heads.is_constant();
+  context.require(!known || (kv_heads.constant() > 0 && q_heads.constant() % kv_heads.constant() == 0),
+                  "the " + q_heads.to_string() + " query heads must be a multiple of the " + kv_heads.to_string() +
+                      " key heads");
+  if (!known) context.require_multiple(q_heads, kv_heads, "the query heads, in groups of the key heads, and all of them");
 }
 
 /// The mask must broadcast to [batch, heads, queries, keys]; its last dimension may be shorter than keys.
@@ -50,7 +51,12 @@ void check_mask(InferContext& context, const std::vector<Dim>& scores) {
   context.require(rank >= 1 && rank <= 4, "the mask must have rank 1 to 4, found " + context.input(3).to_string());
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim &mask = context.dim(3, i), &wanted = scores[4 - rank + i];
-    if (!mask.is_constant() || !wanted.is_constant() || mask.is(1)) continue;
+    if (mask.is(1)) continue;
+    if (!mask.is_constant() || !wanted.is_constant()) {
+      if (i + 1 == rank) context.require_at_most(mask, wanted, "the keys, and the longer of them and the mask,");
+      else context.broadcast(mask, wanted);
+      continue;
+    }
     const bool fits = i + 1 == rank ? mask.constant() <= wanted.constant() : mask == wanted;
     context.require(fits, "the mask's type, " + context.input(3).to_string() + ", does not broadcast to the scores");
   }
@@ -125,6 +131,8 @@ void infer_rotary_embedding(InferContext& context) {
           rotary <= x.size.constant() && (rotary != 0 || x.size.constant() % 2 == 0),
           "RotaryEmbedding can't turn " + std::to_string(rotary) + " of a head's " + x.size.to_string() + " elements");
     }
+    if (!x.size.is_constant() && rotary != 0) context.require_at_most(rotary, x.size, "a head's size, and the larger of it and rotary_embedding_dim,");
+    if (!x.size.is_constant() && rotary == 0) context.require_multiple(x.size, 2, "a head's size, rounded to an even number, and as it is,");
     const bool gathered = context.has_input(3);
     for (std::size_t i : {1, 2}) {
       context.require_rank(i, gathered ? 2 : 3);

@@ -121,6 +121,17 @@ Dim InferContext::same(const Dim& a, const Dim& b, const std::string& what) {
   return b.is_constant() ? b : a;
 }
 
+void InferContext::require_multiple(const Dim& a, const Dim& b, const std::string& what) {
+  require(!b.is(0), what + ": a size is 0");
+  if (a == b || b.is(1)) return;
+  same(graph::floor_div(a, b) * b, a, what);
+}
+
+void InferContext::require_at_most(const Dim& a, const Dim& b, const std::string& what) {
+  if (a == b) return;
+  same(graph::max(a, b), b, what);
+}
+
 Dim InferContext::broadcast(const Dim& a, const Dim& b) {
   if (a == b) return a;
   if (a.is_constant() && b.is_constant() && a.constant() != 1 && b.constant() != 1) {

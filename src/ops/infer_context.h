@@ -81,6 +81,9 @@ class InferContext {
   std::vector<Dim> fresh_dims(std::size_t rank, const std::string& hint = "u");
   /// a and b must be equal: records the constraint and returns the better known of the two.
   Dim same(const Dim& a, const Dim& b, const std::string& what);
+  /// `a` must be a multiple of `b`, and `b` not 0; `a` must not exceed `b`. Recorded as equalities where not yet known.
+  void require_multiple(const Dim& a, const Dim& b, const std::string& what);
+  void require_at_most(const Dim& a, const Dim& b, const std::string& what);
   /// NumPy broadcasting of two dimensions or shapes, recording what it assumes.
   Dim broadcast(const Dim& a, const Dim& b);
   std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
