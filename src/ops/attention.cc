@@ -2,6 +2,7 @@
 
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
+#include "ops/require_type.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -70,6 +71,7 @@ void set_unknown_attention(InferContext& context) {
 }
 
 void infer_attention(InferContext& context) {
+  require_type(context, 6, ElementType::kInt64);
   for (std::size_t i = 0; i < 3; ++i) context.tensor(i);
   const std::int64_t mode = context.attributes().get_int("qk_matmul_output_mode", 0);
   context.require(mode >= 0 && mode <= 3,
@@ -118,6 +120,7 @@ void infer_attention(InferContext& context) {
 }
 
 void infer_rotary_embedding(InferContext& context) {
+  require_type(context, 3, ElementType::kInt64);
   context.tensor(0);
   context.tensor(1);
   context.tensor(2);

@@ -3,6 +3,7 @@
 #include "ops/families.h"
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
+#include "ops/require_type.h"
 #include "ops/window.h"
 
 namespace sardonyx::ops {
@@ -82,9 +83,19 @@ void infer_convolution(InferContext& context, const ConvInputs& in, ElementType 
   context.set_tensor(0, type, convolved(context, in));
 }
 
-void infer_conv_integer(InferContext& context) { infer_convolution(context, {0, 1, kNoInput}, ElementType::kInt32); }
+void infer_conv_integer(InferContext& context) {
+  require_type(context, 2, context.tensor(0).element);
+  require_type(context, 3, context.tensor(1).element);
+  infer_convolution(context, {0, 1, kNoInput}, ElementType::kInt32);
+}
 
-void infer_qlinear_conv(InferContext& context) { infer_convolution(context, {0, 3, 8}, context.tensor(7).element); }
+void infer_qlinear_conv(InferContext& context) {
+  for (std::size_t i : {1, 4, 6}) require_type(context, i, ElementType::kFloat32);
+  require_type(context, 2, context.tensor(0).element);
+  require_type(context, 5, context.tensor(3).element);
+  require_type(context, 8, ElementType::kInt32);
+  infer_convolution(context, {0, 3, 8}, context.tensor(7).element);
+}
 
 void infer_conv_transpose(InferContext& context) {
   const ElementType type = context.tensor(0).element;

@@ -4,6 +4,7 @@
 
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
+#include "ops/require_type.h"
 #include "ops/resize.h"
 
 namespace sardonyx::ops {
@@ -96,6 +97,8 @@ void infer_affine_grid(InferContext& context) {
 }
 
 void infer_non_max_suppression(InferContext& context) {
+  require_type(context, 2, ElementType::kInt64);
+  for (std::size_t i : {3, 4}) require_type(context, i, ElementType::kFloat32);
   for (std::size_t i : {0, 1}) {
     context.tensor(i);
     context.require_rank(i, 3);

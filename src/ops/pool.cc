@@ -2,6 +2,7 @@
 
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
+#include "ops/require_type.h"
 #include "ops/window.h"
 
 namespace sardonyx::ops {
@@ -66,6 +67,7 @@ void infer_global_lp_pool(InferContext& context) {
 }
 
 void infer_max_unpool(InferContext& context) {
+  require_type(context, 1, ElementType::kInt64);
   const ElementType type = context.tensor(0).element;
   context.tensor(1);
   if (!context.has_rank(0)) return context.set_unranked(0, type);
@@ -108,6 +110,7 @@ void infer_regions(InferContext& context, std::int64_t width, std::int64_t out_h
 }
 
 void infer_roi_align(InferContext& context) {
+  require_type(context, 2, ElementType::kInt64);
   context.require_rank(2, 1);
   const std::string mode = context.attributes().get_string("mode", "avg");
   context.require(mode == "avg" || mode == "max",

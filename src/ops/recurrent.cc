@@ -2,6 +2,7 @@
 
 #include "ops/infer_context.h"
 #include "ops/op_list.h"
+#include "ops/require_type.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -49,6 +50,7 @@ Sizes layer_sizes(InferContext& context, std::int64_t gates) {
   const bool one_type =
       context.element(0) == context.tensor(1).element && context.element(0) == context.tensor(2).element;
   context.require(one_type, "X, W and R must have one element type");
+  require_type(context, 4, ElementType::kInt32);
   Sizes sizes;
   sizes.directions = direction_count(context);
   sizes.hidden = hidden_size(context, gates);

@@ -121,7 +121,7 @@ class BatchNormKernel final : public Kernel {
         if (a.running_mean) a.running_mean[channel] = static_cast<T>(a.mean[channel] * keep + m.mean * (1 - keep));
         if (a.running_variance)
           a.running_variance[channel] = static_cast<T>(a.variance[channel] * keep + m.variance * (1 - keep));
-        for (std::size_t n = 0; n < view.batch; ++n) {
+        for (std::size_t n = 0; a.y && n < view.batch; ++n) {
           apply(a.x + n * stride + first, a.y + n * stride + first, view.spatial, static_cast<T>(m.mean), factor,
                 a.bias[channel]);
         }

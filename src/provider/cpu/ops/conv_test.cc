@@ -155,9 +155,14 @@ TEST(Conv, RejectsWhatDoesNotFit) {
 
 /// The transposed convolution is the adjoint of the convolution: <conv(x, w), y> = <x, transposed(y, w)>.
 TEST(ConvTranspose, IsTheAdjointOfConv) {
-  for (const ConvCase& c : kConvCases) {
+  std::vector<ConvCase> cases(std::begin(kConvCases), std::end(kConvCases));
+  for (const ConvCase& c : kConvCases) {  // and with enough channels for matrix products
+    cases.push_back(c);
+    cases.back().x[1] *= 9, cases.back().w[1] *= 9, cases.back().w[0] *= 9;
+  }
+  for (const ConvCase& c : cases) {
     if (c.auto_pad != "NOTSET" || c.x[0] == 0 || c.x[1] == 0) continue;
-    SCOPED_TRACE(c.name);
+    SCOPED_TRACE(std::string(c.name) + " with " + std::to_string(c.x[1]) + " channels");
     const Plan plan(c);
     const Tensor x = random_floats(shape_of(c.x), 1), w = random_floats(shape_of(c.w), 2), y = random_floats(plan.y, 3);
     graph::Attributes attrs = attributes_of(c);
@@ -177,7 +182,7 @@ TEST(ConvTranspose, IsTheAdjointOfConv) {
     double left = 0, right = 0;
     for (std::size_t i = 0; i < forward.size(); ++i) left += forward[i] * element(y, static_cast<std::int64_t>(i));
     for (std::size_t i = 0; i < backward.size(); ++i) right += backward[i] * element(x, static_cast<std::int64_t>(i));
-    EXPECT_NEAR(left, right, 1e-4 * (1 + std::abs(left)));
+    EXPECT_NEAR(left, right, 1e-3 * (1 + std::abs(left)));
   }
 }
 

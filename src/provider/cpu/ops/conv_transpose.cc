@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/gemm/gemm.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/conv.h"
 #include "provider/cpu/ops/conv_geometry.h"
@@ -80,6 +84,100 @@ class TransposedConv {
   }
 };
 
+/// The same as matrix products, for float: weightsᵀ times a tile of input positions gives what each position adds to
+/// each output under its window; then every output plane gathers its additions, tile after tile.
+class TransposedProducts {
+ public:
+  static constexpr std::int64_t kTile = 512;  ///< input positions of one product
+
+  const ConvGeometry& geometry;
+  const float *x, *w, *bias;
+  float *y, *workspace;
+
+  /// Whether there is enough to multiply; else gathering is better.
+  static bool pays(const ConvGeometry& g) { return g.in_channels >= 8 && g.out_channels * g.taps >= 16; }
+  static std::size_t workspace_elements(const ConvGeometry& g) { return columns_elements(g) + product_elements(g); }
+
+  void run(const Parallel& parallel) const {
+    const ConvGeometry& g = geometry;
+    if (g.out_size == 0) return;
+    for (std::int64_t item = 0; item < g.batch * g.groups; ++item) {
+      const float* data = x + item * g.in_channels * g.in_size;
+      const float* weights = w + item % g.groups * g.in_channels * rows(g);
+      for (std::int64_t first = 0; first < g.in_size || first == 0; first += kTile) {
+        const std::int64_t count = std::min(kTile, g.in_size - first);
+        if (count > 0)
+          kernels::gemm_unpacked(static_cast<std::size_t>(rows(g)), static_cast<std::size_t>(count),
+                                 static_cast<std::size_t>(g.in_channels), {weights, 1, rows(g)}, data + first,
+                                 g.in_size, 1, workspace, static_cast<std::size_t>(count), {},
+                                 workspace + columns_elements(g), parallel);
+        parallel.parallel_for(static_cast<std::size_t>(g.out_channels), 1, [&](std::size_t begin, std::size_t end) {
+          for (auto m = static_cast<std::int64_t>(begin); m < static_cast<std::int64_t>(end); ++m) {
+            scatter(item, m, first, count);
+          }
+        });
+      }
+    }
+  }
+
+ private:
+  static std::int64_t rows(const ConvGeometry& g) { return g.out_channels * g.taps; }
+  static std::int64_t widest(const ConvGeometry& g) { return std::min(kTile, g.in_size); }
+  static std::size_t columns_elements(const ConvGeometry& g) {
+    return align_workspace(static_cast<std::size_t>(rows(g) * widest(g)));
+  }
+  static std::size_t product_elements(const ConvGeometry& g) {
+    return kernels::gemm_unpacked_workspace_size(static_cast<std::size_t>(rows(g)), static_cast<std::size_t>(widest(g)),
+                                                 static_cast<std::size_t>(g.in_channels));
+  }
+
+  /// Adds the tile's products to one output plane; the first tile clears it and the last adds the bias.
+  void scatter(std::int64_t item, std::int64_t m, std::int64_t first, std::int64_t count) const {
+    const ConvGeometry& g = geometry;
+    const SpatialAxis& last = g.axes.back();
+    float* plane = y + (item * g.out_channels + m) * g.out_size;
+    if (first == 0) std::fill_n(plane, g.out_size, 0.0f);
+    for (std::int64_t tap = 0; tap < g.taps; ++tap) {
+      const float* columns = workspace + (m * g.taps + tap) * count;
+      const std::int64_t shift = tap % last.kernel * last.dilation - last.pad;
+      for (std::int64_t done = 0; done < count;) {
+        const std::int64_t column = (first + done) % last.in, width = std::min(count - done, last.in - column);
+        const std::int64_t line = output_line((first + done) / last.in, tap / last.kernel);
+        if (line >= 0) add_line(columns + done, column * last.stride + shift, width, plane + line);
+        done += width;
+      }
+    }
+    if (bias && first + count >= g.in_size) {
+      const float own = bias[item % g.groups * g.out_channels + m];
+      for (std::int64_t i = 0; i < g.out_size; ++i) plane[i] += own;
+    }
+  }
+
+  /// The offset of the output line that input line `line` reaches through tap `outer` (over all axes but the last), or
+  /// -1.
+  std::int64_t output_line(std::int64_t line, std::int64_t outer) const {
+    std::int64_t offset = 0, stride = geometry.axes.back().out;
+    for (std::size_t i = geometry.axes.size() - 1; i-- > 0;) {
+      const SpatialAxis& axis = geometry.axes[i];
+      const std::int64_t position = line % axis.in * axis.stride + outer % axis.kernel * axis.dilation - axis.pad;
+      if (position < 0 || position >= axis.out) return -1;
+      offset += position * stride;
+      stride *= axis.out;
+      line /= axis.in;
+      outer /= axis.kernel;
+    }
+    return offset;
+  }
+
+  /// out[start + i · stride] += from[i] where that lies inside the line.
+  void add_line(const float* from, std::int64_t start, std::int64_t count, float* out) const {
+    const SpatialAxis& axis = geometry.axes.back();
+    const std::int64_t low = start >= 0 ? 0 : (-start + axis.stride - 1) / axis.stride;
+    const std::int64_t high = std::min(count, start >= axis.out ? 0 : (axis.out - 1 - start) / axis.stride + 1);
+    for (std::int64_t i = low; i < high; ++i) out[start + i * axis.stride] += from[i];
+  }
+};
+
 class ConvTransposeKernel final : public Kernel {
  public:
   explicit ConvTransposeKernel(const NodeDesc& node)
@@ -88,20 +186,36 @@ class ConvTransposeKernel final : public Kernel {
   Binding bind(const BindContext& context) const override {
     const Shape &x = context.inputs[0]->shape, &w = context.inputs[1]->shape;
     const auto window = ops::TransposedWindow::parse(attributes_, x.rank() - 2);
-    return {WideIo::workspace_bytes(context), std::make_shared<ConvGeometry>(ConvGeometry::make(
-                                                  window, x, context.outputs[0]->shape, kernel_of(w), groups_))};
+    auto bound = std::make_shared<Bound>();
+    bound->geometry = ConvGeometry::make(window, x, context.outputs[0]->shape, kernel_of(w), groups_);
+    bound->products = context.inputs[0]->type != ElementType::kFloat64 && TransposedProducts::pays(bound->geometry);
+    if (bound->products)
+      bound->bytes = align_workspace(TransposedProducts::workspace_elements(bound->geometry) * sizeof(float));
+    return {bound->bytes + WideIo::workspace_bytes(context), std::move(bound)};
   }
 
   void run(RunContext& context) const override {
-    WideIo io(context, context.workspace());
+    const auto& bound = context.params<Bound>();
+    WideIo io(context, context.workspace() + bound.bytes);
     dispatch_wide(context.input(0).type, "ConvTranspose", [&]<typename T>() {
-      TransposedConv<T>{context.params<ConvGeometry>(), io.input<T>(0), io.input<T>(1), io.input<T>(2), io.output<T>(0)}
-          .run(context.parallel);
+      const T *x = io.input<T>(0), *w = io.input<T>(1), *bias = io.input<T>(2);
+      T* y = io.output<T>(0);
+      if constexpr (std::is_same_v<T, float>) {
+        auto* workspace = reinterpret_cast<float*>(context.workspace());
+        if (bound.products) return TransposedProducts{bound.geometry, x, w, bias, y, workspace}.run(context.parallel);
+      }
+      TransposedConv<T>{bound.geometry, x, w, bias, y}.run(context.parallel);
     });
     io.store();
   }
 
  private:
+  struct Bound {
+    ConvGeometry geometry;
+    bool products = false;
+    std::size_t bytes = 0;  ///< of the products' workspace
+  };
+
   graph::Attributes attributes_;
   std::int64_t groups_;
 };

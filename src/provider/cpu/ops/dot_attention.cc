@@ -95,7 +95,7 @@ struct AttentionCall {
       for (std::int64_t j = 0; j < total; ++j) scores[j] = dot(q, k + j * key_strides.row, shape.size) * scale;
       finish_scores(b, h, first + i, scores);
     }
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; output && i < count; ++i) {
       T* out = output + output_strides.offset(b, h) + (first + i) * output_strides.row;
       std::fill_n(out, shape.value_size, T(0));
       for (std::int64_t j = 0; j < total; ++j) {
@@ -178,7 +178,7 @@ class AttentionKernel final : public Kernel {
     const std::int64_t rows = shape->batch * shape->kv_heads * shape->total();
     if (has_past && !given(context.outputs, 1)) shape->keys_offset = take(rows * shape->size);
     if (has_past && !given(context.outputs, 2)) shape->values_offset = take(rows * shape->value_size);
-    if (context.inputs[0]->type != ElementType::kFloat64 && !given(context.outputs, 3)) {
+    if (context.inputs[0]->type != ElementType::kFloat64 && given(context.outputs, 0) && !given(context.outputs, 3)) {
       shape->max_threads = ThreadPool::global().threads();
       shape->scores_offset =
           take(static_cast<std::int64_t>(kernels::attention_workspace_size(fused_sizes(*shape), shape->max_threads)));

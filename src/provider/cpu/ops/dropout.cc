@@ -27,19 +27,22 @@ class DropoutKernel final : public Kernel {
       : seeded_(node.attributes->has("seed")), seed_(static_cast<std::uint32_t>(node.attributes->get_int("seed", 0))) {}
 
   void run(RunContext& context) const override {
-    const TensorView &x = context.input(0), &y = context.output(0);
+    const TensorView& x = context.input(0);
+    const TensorView* y = context.wants_output(0) ? &context.output(0) : nullptr;
     bool* mask = context.wants_output(1) ? context.output(1).mutable_data<bool>() : nullptr;
     const bool training = context.has_input(2) && scalar(context.input(2), "training_mode") != 0;
     const double ratio = context.has_input(1) ? scalar(context.input(1), "ratio") : 0.5;
     if (!training || ratio == 0) {
       if (mask) std::fill_n(mask, x.num_elements(), true);
-      if (x.data_ptr != y.data_ptr && x.num_bytes() != 0) std::memcpy(y.mutable_bytes(), x.bytes(), x.num_bytes());
+      if (y && x.data_ptr != y->data_ptr && x.num_bytes() != 0)
+        std::memcpy(y->mutable_bytes(), x.bytes(), x.num_bytes());
       return;
     }
     if (!(ratio > 0 && ratio < 1))
       fail(ErrorCode::kInvalidArgument, "the ratio of Dropout must be in [0, 1), found {}", ratio);
-    dispatch(DropoutTypes{}, x.type, "Dropout",
-             [&]<typename T>() { drop(x.data<T>(), y.mutable_data<T>(), mask, ratio, x.num_elements()); });
+    dispatch(DropoutTypes{}, x.type, "Dropout", [&]<typename T>() {
+      drop(x.data<T>(), y ? y->mutable_data<T>() : nullptr, mask, ratio, x.num_elements());
+    });
   }
 
  private:
@@ -65,7 +68,7 @@ class DropoutKernel final : public Kernel {
                           low = static_cast<std::uint32_t>(generator()) >> 6;
       const double uniform = (high * 67108864.0 + low) / 9007199254740992.0;
       const bool keep = uniform >= ratio;
-      y[i] = T(keep ? static_cast<Wide>(x[i]) * scale : Wide(0));
+      if (y) y[i] = T(keep ? static_cast<Wide>(x[i]) * scale : Wide(0));
       if (mask) mask[i] = keep;
     }
   }

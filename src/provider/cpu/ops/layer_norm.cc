@@ -152,7 +152,7 @@ class LayerNormKernel final : public Kernel {
       T* out = io.output<T>(0);
       const std::size_t n = params.view.length;
       if constexpr (std::is_same_v<T, float>) {
-        if (dense(params, bias)) {
+        if (out && dense(params, bias)) {
           kernels::NormArguments arguments{
               .x = in, .gamma = scale, .beta = bias, .epsilon = epsilon_, .y = out, .rows = params.view.outer, .n = n};
           if (saved_mean.is_float()) arguments.mean = saved_mean.tensor->mutable_data<float>();
@@ -171,7 +171,7 @@ class LayerNormKernel final : public Kernel {
           const T factor = T(1) / std::sqrt(square_sum_of(x_row, n, mean) / count + static_cast<T>(epsilon_));
           saved_mean.set(row, mean);
           saved_factor.set(row, factor);
-          scale_row<T>({x_row, scale, bias, out + row * n, row}, params, mean, factor);
+          if (out) scale_row<T>({x_row, scale, bias, out + row * n, row}, params, mean, factor);
         }
       });
     });

@@ -1,6 +1,8 @@
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/math/elementwise.h"
 #include "provider/cpu/ops/axis_view.h"
 #include "provider/cpu/ops/norm.h"
 #include "provider/cpu/ops/wide_io.h"
@@ -162,15 +164,21 @@ class LrnKernel final : public Kernel {
     const std::int64_t first = std::max<std::int64_t>(0, channel - (size_ - 1) / 2);
     const std::int64_t last = std::min(channels - 1, channel + size_ / 2);
     const T* batch = in + item / view.length * view.length * view.inner;
-    for (std::size_t i = 0; i < view.inner; ++i) {
-      T total = 0;
-      for (std::int64_t c = first; c <= last; ++c) {
-        const T value = batch[static_cast<std::size_t>(c) * view.inner + i];
-        total += value * value;
-      }
-      const T base = static_cast<T>(bias_) + static_cast<T>(alpha_) / static_cast<T>(size_) * total;
-      out[item * view.inner + i] = in[item * view.inner + i] / std::pow(base, static_cast<T>(beta_));
+    const T* x = in + item * view.inner;
+    T* y = out + item * view.inner;
+    std::fill_n(y, view.inner, T(0));
+    for (std::int64_t c = first; c <= last; ++c) {
+      const T* plane = batch + static_cast<std::size_t>(c) * view.inner;
+      for (std::size_t i = 0; i < view.inner; ++i) y[i] += plane[i] * plane[i];
     }
+    const T scale = static_cast<T>(alpha_) / static_cast<T>(size_);
+    for (std::size_t i = 0; i < view.inner; ++i) y[i] = static_cast<T>(bias_) + scale * y[i];
+    if constexpr (std::is_same_v<T, float>) {
+      kernels::power(kernels::Operands::kScalarB, y, &beta_, y, view.inner);
+    } else {
+      for (std::size_t i = 0; i < view.inner; ++i) y[i] = std::pow(y[i], static_cast<T>(beta_));
+    }
+    for (std::size_t i = 0; i < view.inner; ++i) y[i] = x[i] / y[i];
   }
 
   std::int64_t size_;

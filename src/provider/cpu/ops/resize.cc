@@ -15,10 +15,35 @@ namespace {
 using ops::ResizeAttributes;
 using ResizeTypes = NumberTypes;
 
+/// Interpolates along the last axis: rows of `in` elements to rows of `out`.
+template <typename W>
+void interpolate_rows(const ResizeAxis& axis, const W* from, W* to, std::int64_t rows, W extrapolation,
+                      const Parallel& parallel) {
+  const std::vector<W> weights(axis.weights.begin(), axis.weights.end());
+  const auto cost = static_cast<std::size_t>(axis.out * axis.taps);
+  parallel.parallel_for(static_cast<std::size_t>(rows), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
+    for (auto row = static_cast<std::int64_t>(begin); row < static_cast<std::int64_t>(end); ++row) {
+      const W* line = from + row * axis.in;
+      W* out = to + row * axis.out;
+      const std::int64_t* indices = axis.indices.data();
+      const W* weight = weights.data();
+      for (std::int64_t o = 0; o < axis.out; ++o, indices += axis.taps, weight += axis.taps) {
+        W total = weight[0] * line[indices[0]];
+        for (std::int64_t t = 1; t < axis.taps; ++t) total += weight[t] * line[indices[t]];
+        out[o] = total;
+      }
+      for (std::size_t o = 0; o < axis.outside.size(); ++o) {
+        if (axis.outside[o]) out[o] = extrapolation;
+      }
+    }
+  });
+}
+
 /// Interpolates along one axis of `from`, seen as [outer, in, inner].
 template <typename W>
 void interpolate(const ResizeAxis& axis, const W* from, W* to, std::int64_t outer, std::int64_t inner, W extrapolation,
                  const Parallel& parallel) {
+  if (inner == 1) return interpolate_rows(axis, from, to, outer, extrapolation, parallel);
   const auto cost = static_cast<std::size_t>(inner * axis.taps);
   parallel.parallel_for(
       static_cast<std::size_t>(outer * axis.out), chunk_of(cost), [&](std::size_t begin, std::size_t end) {

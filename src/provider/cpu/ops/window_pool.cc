@@ -159,7 +159,7 @@ class MaxWithIndices {
         at = line + position;
       }
     }
-    y[plane * geometry.out_size + window] = greatest;
+    if (y) y[plane * geometry.out_size + window] = greatest;
     indices[plane * geometry.out_size + window] =
         at < 0 ? -1 : plane * geometry.in_size + (column_major ? transposed(at) : at);
   }
@@ -233,16 +233,19 @@ class MaxPoolKernel final : public PoolKernel {
 
   void run(RunContext& context) const override {
     const TensorView& x = context.input(0);
-    if (x.type == ElementType::kInt8)
-      return pool(context, x.data<std::int8_t>(), context.output(0).mutable_data<std::int8_t>());
-    if (x.type == ElementType::kUInt8)
-      return pool(context, x.data<std::uint8_t>(), context.output(0).mutable_data<std::uint8_t>());
+    if (x.type == ElementType::kInt8) return pool_bytes<std::int8_t>(context);
+    if (x.type == ElementType::kUInt8) return pool_bytes<std::uint8_t>(context);
     WideIo io(context, context.workspace());
     dispatch_wide(x.type, "MaxPool", [&]<typename T>() { pool(context, io.input<T>(0), io.output<T>(0)); });
     io.store();
   }
 
  private:
+  template <typename T>
+  void pool_bytes(const RunContext& context) const {
+    pool(context, context.input(0).data<T>(), context.wants_output(0) ? context.output(0).mutable_data<T>() : nullptr);
+  }
+
   template <typename T>
   void pool(const RunContext& context, const T* x, T* y) const {
     const auto& params = context.params<Params>();
