@@ -142,6 +142,7 @@ std::optional<Dim> slice_bound(const Dim& bound, const Dim& size, const Dim& low
   if (bound.is_constant()) {
     const std::int64_t value = bound.constant();
     if (!size.is_constant() && value >= kFarRight) return high;
+    if (value == -1 && high == size + bound) return high;
     if (value <= kFarLeft && !(size.is_constant() && value > -size.constant())) return low;
     return max(min(value < 0 ? size + bound : bound, high), low);
   }
@@ -160,7 +161,8 @@ AxisSlice slice_axis(InferContext& context, const Dim& size, const Dim& start, c
   if (size.is(0)) return {Dim(0), 0};
   const bool forward = step > 0;
   const Dim last = size - Dim(1);
-  const auto from = forward ? slice_bound(start, size, 0, size) : slice_bound(start, size, 0, last);
+  const auto from = forward ? slice_bound(start, size, 0, size)
+                            : slice_bound(start, size, min(0, last), last);  // -1 where there is no element
   const auto to = forward ? slice_bound(end, size, 0, size) : slice_bound(end, size, -1, last);
   if (!from || !to) return {std::nullopt, context.fresh("slice")};
   if (step == std::numeric_limits<std::int64_t>::min()) step = -std::numeric_limits<std::int64_t>::max();

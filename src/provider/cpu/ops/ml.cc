@@ -83,7 +83,7 @@ class ImputerKernel final : public Kernel {
   std::int64_t replaced_int_ = 0;
 };
 
-/// Divides each row by its largest magnitude, the sum of its magnitudes, or its length; rows of zeros stay.
+/// Divides each row by its largest element, the sum of its magnitudes, or its length; where that is zero the row stays.
 class NormalizerKernel final : public Kernel {
  public:
   explicit NormalizerKernel(const NodeDesc& node) : norm_(node.attributes->get_string("norm", "MAX")) {
@@ -116,12 +116,13 @@ class NormalizerKernel final : public Kernel {
  private:
   template <typename T>
   double size_of(const T* row, std::int64_t n) const {
-    double total = 0;
+    double largest = static_cast<double>(row[0]), sum = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const double value = std::fabs(static_cast<double>(row[i]));
-      total = norm_ == "MAX" ? std::max(total, value) : total + (norm_ == "L1" ? value : value * value);
+      const auto value = static_cast<double>(row[i]);
+      largest = std::max(largest, value);
+      sum += norm_ == "L1" ? std::fabs(value) : value * value;
     }
-    return norm_ == "L2" ? std::sqrt(total) : total;
+    return norm_ == "MAX" ? largest : norm_ == "L1" ? sum : std::sqrt(sum);
   }
   std::string norm_;
 };

@@ -90,7 +90,7 @@ class LinearClassifierKernel final : public Kernel {
     std::size_t count = raw;
     const float margin = scores[0];
     if (raw == 1 && labels_.count() == 2) {
-      write_two_scores(transform_, SecondClass::kNegation, margin, scores.data());
+      write_two_scores(transform_, SecondClass::kComplement, margin, scores.data());
       count = 2;
       if (context.wants_output(0)) labels_.write(context.output(0), row, margin > 0 ? 1 : 0);
     } else {

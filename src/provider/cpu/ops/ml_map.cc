@@ -52,8 +52,7 @@ To convert(const From& value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
   } else if constexpr (std::is_same_v<To, std::string>) {
-    char text[64];
-    return {text, std::to_chars(text, text + sizeof(text), value).ptr};
+    return std::to_string(value);  // six digits after the point, as other runtimes write them
   } else if constexpr (std::is_same_v<From, std::string>) {
     To number{};
     const char* end = value.data() + value.size();

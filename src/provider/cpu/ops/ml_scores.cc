@@ -86,14 +86,10 @@ void post_transform(PostTransform transform, float* scores, std::size_t n) {
 }
 
 void write_two_scores(PostTransform transform, SecondClass second, float score, float* out) {
-  if (second == SecondClass::kComplement) {
-    out[0] = 1 - score;
-    out[1] = score;
-    return;
-  }
-  out[0] = -score;
+  const bool complement = second == SecondClass::kComplement && transform != PostTransform::kLogistic;
+  out[0] = complement ? 1 - score : -score;
   out[1] = score;
-  post_transform(transform, out, 2);
+  if (!complement) post_transform(transform, out, 2);
 }
 
 ClassLabels::ClassLabels(const NodeDesc& node, const char* ints, const char* strings) {

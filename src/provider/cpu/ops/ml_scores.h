@@ -33,7 +33,9 @@ PostTransform parse_post_transform(const NodeDesc& node);
 /// Applies the transform to a row of scores.
 void post_transform(PostTransform transform, float* scores, std::size_t n);
 
-/// What two scores a binary model's single score stands for: { 1 - s, s } for probabilities, { -s, s } for margins.
+/// What two scores a binary model's single score stands for: { 1 - s, s }, or { -s, s } and then the transform. The
+/// standard doesn't say; this is what other runtimes do, who apply of all transforms only LOGISTIC to a complement, as
+/// to { -s, s }.
 enum class SecondClass : std::uint8_t { kComplement, kNegation };
 void write_two_scores(PostTransform transform, SecondClass second, float score, float* out);
 

@@ -179,7 +179,6 @@ class SvmClassifierKernel final : public Kernel {
       if (!prob_a_.empty()) require_size(prob_a_.size(), pairs, "prob_a");
       if (!prob_a_.empty()) require_size(prob_b_.size(), pairs, "prob_b");
     }
-    all_positive_ = std::all_of(coefficients_.begin(), coefficients_.end(), [](float x) { return x >= 0; });
   }
 
   void run(RunContext& context) const override {
@@ -252,9 +251,8 @@ class SvmClassifierKernel final : public Kernel {
 
   void finish(const RunContext& context, std::int64_t index, const std::vector<double>& scores,
               const std::vector<double>& votes) const {
-    std::size_t best = static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+    const auto best = static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
     std::vector<float> row(scores.begin(), scores.end());
-    const bool has_probabilities = total_ > 0 && !prob_a_.empty();
     if (row.size() == 1 && labels_.count() == 2) {
       const float score = row[0];
       row.resize(2);
@@ -264,7 +262,6 @@ class SvmClassifierKernel final : public Kernel {
       } else {
         write_two_scores(transform_, SecondClass::kNegation, score, row.data());
       }
-      if (!has_probabilities && all_positive_ && votes[best] >= 0.5) best = 1;
     } else {
       post_transform(transform_, row.data(), row.size());
     }
@@ -283,7 +280,6 @@ class SvmClassifierKernel final : public Kernel {
   std::vector<float> coefficients_, vectors_, rho_, prob_a_, prob_b_;
   std::vector<std::size_t> starts_;
   std::size_t total_ = 0;
-  bool all_positive_ = false;
 };
 
 }  // namespace

@@ -155,6 +155,7 @@ class TreeClassifierKernel final : public Kernel {
       all_positive_ = all_positive_ && vote.weight >= 0;
     }
     one_score_ = labels_.count() == 2 && voted.size() == 1;
+    votes_for_one_ = voted.count(1) > 0;
     if (base_values_.size() > 2 && base_values_.size() != labels_.count())
       fail(ErrorCode::kInvalidModel, "{} base values for {} classes", base_values_.size(), labels_.count());
   }
@@ -196,6 +197,13 @@ class TreeClassifierKernel final : public Kernel {
   }
   /// Two classes with votes for one of them only: a probability where no weight is negative, else a margin.
   std::size_t decide_two(double vote, std::vector<float>& scores) const {
+    // A base value each makes them two scores of their own, of which class 1 has only its base.
+    if (base_values_.size() == 2 && !votes_for_one_) {
+      scores = {static_cast<float>(vote + base_values_[0]), static_cast<float>(base_values_[1])};
+      const bool positive = scores[1] > (all_positive_ ? 0.5F : 0.0F);
+      post_transform(transform_, scores.data(), 2);
+      return positive ? 1 : 0;
+    }
     const auto score = static_cast<float>(vote + (base_values_.empty() ? 0.0 : base_values_.back()));
     const SecondClass second = all_positive_ ? SecondClass::kComplement : SecondClass::kNegation;
     if (transform_ == PostTransform::kProbit && !all_positive_) {
@@ -210,7 +218,7 @@ class TreeClassifierKernel final : public Kernel {
   PostTransform transform_;
   std::vector<double> base_values_;
   TreeModel model_;
-  bool all_positive_ = true, one_score_ = false;
+  bool all_positive_ = true, one_score_ = false, votes_for_one_ = false;
 };
 
 }  // namespace
