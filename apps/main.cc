@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_optimize(app, outcome);
   add_run(app, outcome);
   add_serve(app, outcome);
+  add_tokenize(app, outcome);
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1])) {
     fmt::print(stderr, "sardonyx: there is no command '{}'; sardonyx --help lists those that exist\n", argv[1]);
     return kUsage;

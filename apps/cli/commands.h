@@ -19,5 +19,6 @@ void add_inspect(CLI::App& app, Outcome& outcome);
 void add_optimize(CLI::App& app, Outcome& outcome);
 void add_run(CLI::App& app, Outcome& outcome);
 void add_serve(CLI::App& app, Outcome& outcome);
+void add_tokenize(CLI::App& app, Outcome& outcome);
 
 }  // namespace sardonyx::cli

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,11 @@ class Style {
   std::string dim(std::string_view text) const { return paint("2", text); }
   std::string red(std::string_view text) const { return paint("31", text); }
   std::string green(std::string_view text) const { return paint("32", text); }
+  /// A background that changes from piece to piece, so that their borders show.
+  std::string stripe(std::size_t piece, std::string_view text) const {
+    static constexpr std::string_view kBackgrounds[] = {"30;44", "30;42", "30;43", "30;45", "30;46"};
+    return paint(kBackgrounds[piece % std::size(kBackgrounds)], text);
+  }
 
  private:
   std::string paint(std::string_view code, std::string_view text) const;

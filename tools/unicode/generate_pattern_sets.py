@@ -45,6 +45,8 @@ def main():
     # A bracket may hold other characters than the property of its name: [:punct:] has the ASCII symbols.
     patterns += [(f"[:{name}:]", f"[[:{name.lower()}:]]") for name in POSIX]
     patterns += [("\\\\" + letter, "\\" + letter) for letter in "swdh"]
+    # Within brackets the engine reads other tables: [\w] leaves out what is a number but no digit.
+    patterns += [(f"[\\\\{letter}]", f"[\\{letter}]") for letter in "swdh"]
     for name, pattern in patterns:
         try:
             flat = ranges(probe.matched_by_pattern(pattern))

@@ -89,7 +89,9 @@ class Expander {
     if ((kind == 'p' || kind == 'P') && property(kind == 'P')) return;
     const std::string_view name = shorthand(kind);
     if (!name.empty()) {
-      out_ += bracket(ranges_of(name), kind >= 'A' && kind <= 'Z');
+      // Within brackets the reference's engine reads other tables than outside.
+      const auto ranges = depth_ > 0 ? ranges_of(fmt::format("[{}]", name)) : ranges_of(name);
+      out_ += bracket(ranges, kind >= 'A' && kind <= 'Z');
       at_ += 2;
       return;
     }
