@@ -10,38 +10,62 @@ SARDONYX_INLINE float scalar_exp(float x) {
   return lane[0];
 }
 
-SARDONYX_INLINE void apply_masks(const AttentionScores& t) {
-  for (size_t i = 0; i < t.visible; i += kLanes) {
-    const size_t lanes = t.visible - i < kLanes ? t.visible - i : kLanes;
-    F32x16 s = load_partial(t.scores + i, lanes);
-    if (t.softcap != 0.0f) s = set1(t.softcap) * tanh(s / set1(t.softcap));
-    if (t.additive_mask != nullptr) s = s + load_partial(t.additive_mask + i, lanes);
-    if (t.keep_mask != nullptr) {
-      alignas(64) int32_t keep[kLanes] = {};
-      for (size_t l = 0; l < lanes; ++l) keep[l] = t.keep_mask[i + l];
-      s = select(load(keep) == set1_int(0), set1(-__builtin_inff()), s);
-    }
-    store_partial(t.scores + i, lanes, s);
+SARDONYX_INLINE F32x16 load_some(const float* p, size_t lanes) { return lanes == kLanes ? load(p) : load_partial(p, lanes); }
+SARDONYX_INLINE void store_some(float* p, size_t lanes, F32x16 a) {
+  if (lanes == kLanes) {
+    store(p, a);
+  } else {
+    store_partial(p, lanes, a);
   }
 }
 
-SARDONYX_INLINE float maximum_of(const AttentionScores& t) {
+SARDONYX_INLINE M16 removed(const uint8_t* keep, size_t lanes) {
+  if (lanes == kLanes) return load_widen(keep) == set1_int(0);
+  uint8_t bytes[kLanes] = {};
+  for (size_t l = 0; l < lanes; ++l) bytes[l] = keep[l];
+  return load_widen(bytes) == set1_int(0);
+}
+
+/// Applies softcap and masks in place; the largest score, NaN not counted.
+SARDONYX_INLINE float mask_and_maximum(const AttentionScores& t) {
+  const bool changes = t.additive_mask != nullptr || t.keep_mask != nullptr || t.softcap != 0.0f;
   F32x16 maximum = set1(t.maximum);
-  size_t i = 0;
-  for (; i + kLanes <= t.visible; i += kLanes) maximum = max_nan(maximum, load(t.scores + i));
-  if (i < t.visible) maximum = max_nan(maximum, load_partial(t.scores + i, t.visible - i, t.maximum));
-  return any(is_nan(maximum)) ? __builtin_nanf("") : reduce_max(maximum);
+  for (size_t i = 0; i < t.visible; i += kLanes) {
+    const size_t lanes = t.visible - i < kLanes ? t.visible - i : kLanes;
+    F32x16 s = load_some(t.scores + i, lanes);
+    if (changes) {
+      if (t.softcap != 0.0f) s = set1(t.softcap) * tanh(s / set1(t.softcap));
+      if (t.additive_mask != nullptr) s = s + load_some(t.additive_mask + i, lanes);
+      if (t.keep_mask != nullptr) s = select(removed(t.keep_mask + i, lanes), set1(-__builtin_inff()), s);
+      store_some(t.scores + i, lanes, s);
+    }
+    if (lanes < kLanes) s = select(first_lanes(lanes), s, maximum);
+    maximum = max(s, maximum);  // NaN: the second operand
+  }
+  return reduce_max(maximum);
+}
+
+/// No score above -infinity so far: nothing to weigh, unless there are NaNs.
+SARDONYX_INLINE void weigh_nothing(AttentionScores& t) {
+  for (size_t i = 0; i < t.visible; ++i) {
+    if (t.scores[i] != t.scores[i]) {
+      t.sum = t.scores[i];
+      t.maximum = 0.0f;
+    }
+  }
+  for (size_t i = 0; i < t.width; ++i) t.scores[i] = 0.0f;
+  t.correction = 1.0f;
 }
 
 void weigh(AttentionScores& t) {
-  if (t.additive_mask != nullptr || t.keep_mask != nullptr || t.softcap != 0.0f) apply_masks(t);
-  const float maximum = maximum_of(t);
+  const float maximum = mask_and_maximum(t);
+  if (maximum == -__builtin_inff()) return weigh_nothing(t);
   t.correction = 1.0f;
-  if (maximum == -__builtin_inff()) {  // no key so far
-    for (size_t i = 0; i < t.width; ++i) t.scores[i] = 0.0f;
-    return;
+  if (t.maximum == -__builtin_inff()) {
+    t.correction = 0.0f;  // e^-infinity
+  } else if (maximum != t.maximum) {
+    t.correction = scalar_exp(t.maximum - maximum);
   }
-  if (maximum != t.maximum) t.correction = scalar_exp(t.maximum - maximum);
   const F32x16 offset = set1(maximum);
   F32x16 sum = zero();
   for (size_t i = 0; i < t.width; i += kLanes) {
@@ -51,11 +75,7 @@ void weigh(AttentionScores& t) {
     } else if (i < t.visible) {
       e = select(first_lanes(t.visible - i), exp(load_partial(t.scores + i, t.visible - i) - offset), zero());
     }
-    if (i + kLanes <= t.width) {
-      store(t.scores + i, e);
-    } else {
-      store_partial(t.scores + i, t.width - i, e);
-    }
+    store_some(t.scores + i, t.width - i < kLanes ? t.width - i : kLanes, e);
     sum = sum + e;
   }
   t.sum = t.sum * t.correction + reduce_add(sum);

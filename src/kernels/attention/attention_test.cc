@@ -201,6 +201,22 @@ TEST(Attention, SequencesWithoutPaddingMatchEachAlone) {
   }
 }
 
+TEST(Attention, NanScoresGiveNan) {
+  Problem p(1, 1, 1, 3, 20, 8, 8);
+  for (std::size_t d = 0; d < 8; ++d) p.q[8 + d] = NAN;  // every score of query 1
+  p.k[19 * 8] = NAN;                                     // the last score of every query
+  AttentionArguments a = p.arguments();
+  const std::int64_t length = 19;
+  for (Isa isa : runnable_isas()) {
+    const ScopedIsa scope(isa);
+    a.key_lengths = nullptr;
+    for (float y : run(a)) EXPECT_TRUE(std::isnan(y)) << name(isa);
+    a.key_lengths = &length;  // now only query 1 sees NaN
+    const std::vector<float> out = run(a);
+    for (std::size_t i = 0; i < out.size(); ++i) EXPECT_EQ(std::isnan(out[i]), i / 8 == 1) << name(isa);
+  }
+}
+
 TEST(Attention, NanWhereAsked) {
   const Problem p(1, 1, 1, 2, 4, 8, 8);
   AttentionArguments a = p.arguments();

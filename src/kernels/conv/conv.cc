@@ -216,7 +216,7 @@ struct GeneralRun {
     tile.finish = true;
     tile.scale = 1.0f;
     tile.residual_stride = pixels;
-    tile.residual_last = epilogue.residual_after_activation;
+    tile.residual_last = epilogue.residual_after_activation && activation != nullptr;
     tile.activation = activation;
     tile.alpha = epilogue.alpha;
     tile.beta = epilogue.beta;

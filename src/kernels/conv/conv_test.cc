@@ -112,14 +112,14 @@ TEST(Conv, EveryShapeOnEveryInstructionSet) {
       const std::size_t pixel = i % pixels;
       want[i] = expected(s, x, w, i / pixels / s.out_channels, i / pixels % s.out_channels, pixel / s.out_width(), pixel % s.out_width());
     }
-    for (int form = 0; form < 4; ++form) {  // plain; bias, relu; bias, residual, relu; bias, silu, residual in place
+    for (int form = 0; form < 5; ++form) {  // plain; bias, relu; bias, residual, relu; bias, silu, residual in place; bias, residual last
       std::vector<float> finished = want;
       for (std::size_t i = 0; i < want.size(); ++i) {
         if (form == 0) continue;
         finished[i] += bias[i / pixels % s.out_channels];
         if (form == 2) finished[i] += residual[i];
-        unary(form == 3 ? Unary::kSilu : Unary::kRelu, &finished[i], &finished[i], 1);
-        if (form == 3) finished[i] += residual[i];
+        if (form < 4) unary(form == 3 ? Unary::kSilu : Unary::kRelu, &finished[i], &finished[i], 1);
+        if (form >= 3) finished[i] += residual[i];
       }
       for (Isa isa : runnable_isas()) {
         const ScopedIsa scope(isa);
@@ -130,10 +130,10 @@ TEST(Conv, EveryShapeOnEveryInstructionSet) {
           std::vector<float> y = residual;
           ConvEpilogue e;
           if (form > 0) e.bias = bias.data();
-          if (form > 0) e.activation = form == 3 ? Unary::kSilu : Unary::kRelu;
-          if (form == 2) e.residual = residual.data();
+          if (form > 0 && form < 4) e.activation = form == 3 ? Unary::kSilu : Unary::kRelu;
+          if (form == 2 || form == 4) e.residual = residual.data();
           if (form == 3) e.residual = y.data();
-          e.residual_after_activation = form == 3;
+          e.residual_after_activation = form >= 3;
           conv(s, x.data(), packed.get(), y.data(), e, workspace.get(), parallel);
           for (std::size_t i = 0; i < y.size(); ++i) {
             ASSERT_EQ(finished[i], y[i]) << c.name << " at " << i << " form " << form << " on " << name(isa);

@@ -11,11 +11,13 @@ namespace sardonyx::kernels {
 
 SARDONYX_VARIANTS(QuantTable, kQuantTable);
 
+const QuantTable& active_quant_table() { return kQuantTableVariants.get(); }
+
 namespace {
 
 constexpr std::size_t kChunk = 32768;  // elements per task
 
-const QuantTable& table() { return kQuantTableVariants.get(); }
+const QuantTable& table() { return active_quant_table(); }
 
 template <typename Function, typename X, typename Y>
 void run_scaled(Function function, const X* x, std::size_t n, float scale, std::int32_t zero_point, Y* y, Parallel parallel) {

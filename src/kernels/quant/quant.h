@@ -9,6 +9,9 @@
 
 namespace sardonyx::kernels {
 
+/// The functions of the running instruction set, for kernels that do their own loops.
+const QuantTable& active_quant_table();
+
 /// y[i] = x[i] / scale rounded to nearest even, plus zero_point, saturated to T (uint8 or int8), as ONNX's QuantizeLinear.
 /// NaN gives T's smallest value.
 void quantize(const float* x, std::size_t n, float scale, std::int32_t zero_point, std::uint8_t* y, Parallel parallel = {});

@@ -58,6 +58,36 @@ void dequantize_int32(const int32_t* x, size_t n, float scale, int32_t zero_poin
       [&](size_t i, size_t count) { store_partial(y + i, count, to_float(load_partial(x + i, count) - zero) * factor); });
 }
 
+template <int kVectors>
+SARDONYX_INLINE void dequantize_rows(const int8_t* b, size_t rows, const float* scale, const float* zero, float* out) {
+  F32x16 factor[kVectors], offset[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    factor[v] = load(scale + v * kLanes);
+    offset[v] = load(zero + v * kLanes);
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    for (int v = 0; v < kVectors; ++v) {
+      store(out + v * kLanes, (to_float(load_widen(b + v * kLanes)) - offset[v]) * factor[v]);
+    }
+    b += kVectors * kLanes;
+    out += kVectors * kLanes;
+  }
+}
+
+void dequantize_panel(const int8_t* b, size_t k, size_t width, size_t block_rows, const float* scale, const float* zero,
+                      size_t stride, float* out) {
+  for (size_t row = 0; row < k; row += block_rows) {
+    const size_t rows = k - row < block_rows ? k - row : block_rows;
+    if (width == kLanes) {
+      dequantize_rows<1>(b + row * width, rows, scale, zero, out + row * width);
+    } else {
+      dequantize_rows<2>(b + row * width, rows, scale, zero, out + row * width);
+    }
+    scale += stride;
+    zero += stride;
+  }
+}
+
 MinMax min_max(const float* x, size_t n) {
   F32x16 smallest[2] = {zero(), zero()};
   F32x16 largest[2] = {zero(), zero()};
@@ -126,6 +156,7 @@ void float_to_bfloat16(const float* x, size_t n, uint16_t* y) {
 
 extern const QuantTable kQuantTable;
 constexpr QuantTable kQuantTable = {
+    dequantize_panel,
     quantize_uint8, quantize_int8, dequantize<uint8_t>, dequantize<int8_t>, dequantize_int32, min_max,
     half_to_float,  float_to_half, bfloat16_to_float,   float_to_bfloat16,
 };

@@ -12,6 +12,10 @@ struct MinMax {
 
 /// One scale and zero point for n elements.
 struct QuantTable {
+  /// k rows of `width` (16 or 32) bytes: out = (b - zero[block][j]) * scale[block][j], block = row / block_rows; the parameters
+  /// of a block are `stride` floats apart.
+  void (*dequantize_panel)(const int8_t* b, size_t k, size_t width, size_t block_rows, const float* scale, const float* zero,
+                           size_t stride, float* out);
   void (*quantize_uint8)(const float* x, size_t n, float scale, int32_t zero_point, uint8_t* y);
   void (*quantize_int8)(const float* x, size_t n, float scale, int32_t zero_point, int8_t* y);
   void (*dequantize_uint8)(const uint8_t* x, size_t n, float scale, int32_t zero_point, float* y);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 namespace sardonyx::kernels {
 namespace {
@@ -14,27 +13,41 @@ struct Axis {
   std::size_t y_stride;
 };
 
+/// A short list of axes on the stack. Each is at least 2 long and all fit in memory, so 64 are enough for any rank.
+struct Axes {
+  static constexpr std::size_t kMax = 64;
+  Axis axes[kMax];
+  std::size_t count = 0;
+
+  Axis& back() { return axes[count - 1]; }
+  const Axis& back() const { return axes[count - 1]; }
+  void erase(std::size_t at) {
+    std::copy(axes + at + 1, axes + count, axes + at);
+    --count;
+  }
+};
+
 /// Output axes, outermost first, without axes of length 1 and with neighbours merged that are neighbours in x too.
-std::vector<Axis> merge_axes(const std::int64_t* dims, const int* permutation, std::size_t rank) {
-  std::vector<std::size_t> x_strides(rank, 1);
-  for (std::size_t i = rank; i-- > 1;) x_strides[i - 1] = x_strides[i] * static_cast<std::size_t>(dims[i]);
-  std::vector<Axis> axes;
+Axes merge_axes(const std::int64_t* dims, const int* permutation, std::size_t rank) {
+  Axes merged;
   for (std::size_t i = 0; i < rank; ++i) {
     const auto axis = static_cast<std::size_t>(permutation[i]);
     const auto length = static_cast<std::size_t>(dims[axis]);
     if (length == 1) continue;
-    if (!axes.empty() && axes.back().x_stride == x_strides[axis] * length) {
-      axes.back() = {axes.back().length * length, x_strides[axis], 0};
+    std::size_t x_stride = 1;
+    for (std::size_t inner = axis + 1; inner < rank; ++inner) x_stride *= static_cast<std::size_t>(dims[inner]);
+    if (merged.count > 0 && merged.back().x_stride == x_stride * length) {
+      merged.back() = {merged.back().length * length, x_stride, 0};
     } else {
-      axes.push_back({length, x_strides[axis], 0});
+      merged.axes[merged.count++] = {length, x_stride, 0};
     }
   }
   std::size_t y_stride = 1;
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    axes[i].y_stride = y_stride;
-    y_stride *= axes[i].length;
+  for (std::size_t i = merged.count; i-- > 0;) {
+    merged.axes[i].y_stride = y_stride;
+    y_stride *= merged.axes[i].length;
   }
-  return axes;
+  return merged;
 }
 
 struct Element16 {
@@ -86,25 +99,26 @@ struct Offsets {
 };
 
 /// Offsets of position `index` among the outer axes.
-Offsets offsets_of(const std::vector<Axis>& outer, std::size_t index) {
+Offsets offsets_of(const Axes& outer, std::size_t index) {
   Offsets offsets;
-  for (std::size_t i = outer.size(); i-- > 0;) {
-    const std::size_t at = index % outer[i].length;
-    index /= outer[i].length;
-    offsets.x += at * outer[i].x_stride;
-    offsets.y += at * outer[i].y_stride;
+  for (std::size_t i = outer.count; i-- > 0;) {
+    const Axis& axis = outer.axes[i];
+    const std::size_t at = index % axis.length;
+    index /= axis.length;
+    offsets.x += at * axis.x_stride;
+    offsets.y += at * axis.y_stride;
   }
   return offsets;
 }
 
-std::size_t product(const std::vector<Axis>& axes) {
+std::size_t product(const Axes& axes) {
   std::size_t total = 1;
-  for (const Axis& axis : axes) total *= axis.length;
+  for (std::size_t i = 0; i < axes.count; ++i) total *= axes.axes[i].length;
   return total;
 }
 
 /// The last axis is contiguous on both sides: rows are copied.
-void copy_rows(const std::byte* x, std::byte* y, const std::vector<Axis>& outer, std::size_t row_bytes, std::size_t element_size,
+void copy_rows(const std::byte* x, std::byte* y, const Axes& outer, std::size_t row_bytes, std::size_t element_size,
                Parallel parallel) {
   const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 16) / std::max<std::size_t>(row_bytes, 1));
   parallel.parallel_for(product(outer), chunk, [&](std::size_t begin, std::size_t end) {
@@ -121,7 +135,7 @@ void copy_rows(const std::byte* x, std::byte* y, const std::vector<Axis>& outer,
 }
 
 /// The axis contiguous in y (`last`) and the one contiguous in x (`first`) span planes, cut into strips for the threads.
-void transpose_planes(const std::byte* x, std::byte* y, const std::vector<Axis>& outer, const Axis& first, const Axis& last,
+void transpose_planes(const std::byte* x, std::byte* y, const Axes& outer, const Axis& first, const Axis& last,
                       std::size_t element_size, Parallel parallel) {
   const PlaneFunction plane = plane_function(element_size);
   constexpr std::size_t kStrip = 64;  // columns of x in a strip
@@ -147,20 +161,20 @@ void transpose(const void* x, const std::int64_t* dims, const int* permutation, 
   if (count == 0) return;
   const auto* in = static_cast<const std::byte*>(x);
   auto* out = static_cast<std::byte*>(y);
-  std::vector<Axis> axes = merge_axes(dims, permutation, rank);
-  if (axes.size() <= 1) {
+  Axes axes = merge_axes(dims, permutation, rank);
+  if (axes.count <= 1) {
     std::memcpy(out, in, count * element_size);
     return;
   }
   const Axis last = axes.back();
-  axes.pop_back();
-  if (last.x_stride == 1) return copy_rows(in, out, axes, last.length * element_size, element_size, parallel);
-  if (plane_function(element_size) == nullptr) {  // an odd element is a row of its own
-    axes.push_back(last);
+  if (last.x_stride != 1 && plane_function(element_size) == nullptr) {  // an odd element is a row of its own
     return copy_rows(in, out, axes, element_size, element_size, parallel);
   }
-  const auto contiguous = std::find_if(axes.begin(), axes.end(), [](const Axis& axis) { return axis.x_stride == 1; });
-  const Axis first = *contiguous;
+  --axes.count;
+  if (last.x_stride == 1) return copy_rows(in, out, axes, last.length * element_size, element_size, parallel);
+  std::size_t contiguous = 0;
+  while (axes.axes[contiguous].x_stride != 1) ++contiguous;
+  const Axis first = axes.axes[contiguous];
   axes.erase(contiguous);
   transpose_planes(in, out, axes, first, last, element_size, parallel);
 }
