@@ -36,7 +36,9 @@ void set_cast(InferContext& context, ElementType to) {
   auto values = context.values(0);
   if (!values) return;
   for (const Dim& value : *values) {
-    if (to == ElementType::kInt32 && value.is_constant() && value.constant() != static_cast<std::int32_t>(value.constant())) return;
+    if (to == ElementType::kInt32 && value.is_constant() &&
+        value.constant() != static_cast<std::int32_t>(value.constant()))
+      return;
   }
   context.set_values(0, std::move(*values));
 }
@@ -47,8 +49,8 @@ void infer_cast_like(InferContext& context) { set_cast(context, context.tensor(1
 void infer_bit_cast(InferContext& context) {
   const ElementType from = context.tensor(0).element, to = type_attribute(context, "to");
   if (bit_width(from) != bit_width(to) || bit_width(to) == 0) {
-    fail(ErrorCode::kInvalidModel, "BitCast needs types of one width, found {} ({} bits) and {} ({} bits)", name(from), bit_width(from),
-         name(to), bit_width(to));
+    fail(ErrorCode::kInvalidModel, "BitCast needs types of one width, found {} ({} bits) and {} ({} bits)", name(from),
+         bit_width(from), name(to), bit_width(to));
   }
   context.set_like(0, 0, to);
 }

@@ -43,7 +43,8 @@ void expand(std::vector<int>& labels, std::size_t count, std::size_t max_count) 
   const auto at = std::find(labels.begin(), labels.end(), kEllipsis);
   if (at == labels.end()) return;
   std::vector<int> dims;
-  for (std::size_t i = max_count - count; i < max_count; ++i) dims.push_back(EinsumEquation::kFirstEllipsis + static_cast<int>(i));
+  for (std::size_t i = max_count - count; i < max_count; ++i)
+    dims.push_back(EinsumEquation::kFirstEllipsis + static_cast<int>(i));
   labels.insert(labels.erase(at), dims.begin(), dims.end());
 }
 
@@ -65,10 +66,12 @@ std::vector<int> implicit_output(const std::vector<std::vector<int>>& inputs) {
 void check_output(const EinsumEquation& parsed, std::string_view equation) {
   std::vector<int> sorted = parsed.output;
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) bad_equation(equation, "the output names a label twice");
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    bad_equation(equation, "the output names a label twice");
   for (int label : parsed.output) {
-    const bool known = std::any_of(parsed.inputs.begin(), parsed.inputs.end(),
-                                   [&](const auto& term) { return std::find(term.begin(), term.end(), label) != term.end(); });
+    const bool known = std::any_of(parsed.inputs.begin(), parsed.inputs.end(), [&](const auto& term) {
+      return std::find(term.begin(), term.end(), label) != term.end();
+    });
     if (!known) bad_equation(equation, "the output names a label that no input has");
   }
 }
@@ -78,7 +81,8 @@ void infer_einsum(InferContext& context) {
   std::vector<std::size_t> ranks;
   for (std::size_t i = 0; i < context.num_inputs(); ++i) {
     if (context.tensor(i).element != context.element(0)) {
-      fail(ErrorCode::kInvalidModel, "all inputs must have one element type, found {} and {}", name(context.element(0)), name(context.element(i)));
+      fail(ErrorCode::kInvalidModel, "all inputs must have one element type, found {} and {}", name(context.element(0)),
+           name(context.element(i)));
     }
     if (!context.has_rank(i)) return context.set_unranked(0, context.element(0));
     ranks.push_back(context.rank(i));
@@ -114,9 +118,11 @@ EinsumEquation parse_einsum(std::string_view equation, std::span<const std::size
     begin = comma + 1;
   }
   if (parsed.inputs.size() != ranks.size()) {
-    bad_equation(equation, "it has " + std::to_string(parsed.inputs.size()) + " terms for " + std::to_string(ranks.size()) + " inputs");
+    bad_equation(equation, "it has " + std::to_string(parsed.inputs.size()) + " terms for " +
+                               std::to_string(ranks.size()) + " inputs");
   }
-  parsed.output = arrow == std::string::npos ? implicit_output(parsed.inputs) : parse_term(std::string_view(text).substr(arrow + 2), equation);
+  parsed.output = arrow == std::string::npos ? implicit_output(parsed.inputs)
+                                             : parse_term(std::string_view(text).substr(arrow + 2), equation);
 
   std::vector<std::size_t> ellipses(ranks.size(), 0);
   std::size_t longest = 0;
@@ -125,7 +131,8 @@ EinsumEquation parse_einsum(std::string_view equation, std::span<const std::size
     const bool has_ellipsis = std::find(term.begin(), term.end(), kEllipsis) != term.end();
     const std::size_t named = term.size() - (has_ellipsis ? 1 : 0);
     if (has_ellipsis ? ranks[i] < named : ranks[i] != named) {
-      bad_equation(equation, "term " + std::to_string(i) + " does not fit an input of rank " + std::to_string(ranks[i]));
+      bad_equation(equation,
+                   "term " + std::to_string(i) + " does not fit an input of rank " + std::to_string(ranks[i]));
     }
     ellipses[i] = ranks[i] - named;
     longest = std::max(longest, ellipses[i]);

@@ -7,8 +7,8 @@
 
 namespace sardonyx::ops {
 
-/// An Einsum equation with its ellipses spelled out for operands of known ranks: one label a dimension. Equal labels are equal
-/// (or, for labels from an ellipsis, broadcast) dimensions.
+/// An Einsum equation with its ellipses spelled out for operands of known ranks: one label a dimension. Equal labels
+/// are equal (or, for labels from an ellipsis, broadcast) dimensions.
 struct EinsumEquation {
   using Labels = std::vector<int>;
   /// Labels from here on come from an ellipsis, right-aligned.

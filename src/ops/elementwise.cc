@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/fail.h"
-#include "ops/infer_context.h"
 #include "ops/families.h"
+#include "ops/infer_context.h"
 #include "ops/op_list.h"
 #include "ops/value_arithmetic.h"
 
@@ -14,16 +14,16 @@ namespace sardonyx::ops {
 namespace {
 
 constexpr const char* kUnary[] = {
-    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh", "Elu", "Erf",
-    "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish", "Reciprocal", "Relu",
-    "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish",
-    "Tan", "Tanh", "ThresholdedRelu",
+    "Abs",      "Acos",       "Acosh", "Asin",  "Asinh", "Atan",   "Atanh",           "Ceil",      "Celu",      "Cos",
+    "Cosh",     "Elu",        "Erf",   "Exp",   "Floor", "Gelu",   "HardSigmoid",     "HardSwish", "LeakyRelu", "Log",
+    "Mish",     "Reciprocal", "Relu",  "Round", "Selu",  "Shrink", "Sigmoid",         "Sign",      "Sin",       "Sinh",
+    "Softplus", "Softsign",   "Sqrt",  "Swish", "Tan",   "Tanh",   "ThresholdedRelu",
 };
 
 void require_same_element(InferContext& context, std::size_t a, std::size_t b) {
   if (context.tensor(a).element == context.tensor(b).element) return;
-  fail(ErrorCode::kInvalidModel, "inputs {} and {} must have one element type, found {} and {}", a, b, context.input(a).to_string(),
-       context.input(b).to_string());
+  fail(ErrorCode::kInvalidModel, "inputs {} and {} must have one element type, found {} and {}", a, b,
+       context.input(a).to_string(), context.input(b).to_string());
 }
 
 void set_broadcast(InferContext& context, std::size_t a, std::size_t b, ElementType element) {
@@ -67,7 +67,8 @@ void infer_pow(InferContext& context) { set_broadcast(context, 0, 1, context.ten
 
 void infer_bit_shift(InferContext& context) {
   const std::string& direction = context.attributes().get_string("direction");
-  if (direction != "LEFT" && direction != "RIGHT") fail(ErrorCode::kInvalidModel, "direction must be LEFT or RIGHT, found '{}'", direction);
+  if (direction != "LEFT" && direction != "RIGHT")
+    fail(ErrorCode::kInvalidModel, "direction must be LEFT or RIGHT, found '{}'", direction);
   infer_binary<nullptr>(context);
 }
 
@@ -79,9 +80,21 @@ void infer_prelu(InferContext& context) {
     context.require(out.size() == context.rank(0), "the slope must broadcast to x, but it has more dimensions");
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (out[i].is_constant() && context.dim(0, i).is_constant()) {
-        context.require(out[i] == context.dim(0, i), "the slope " + context.input(1).to_string() + " does not broadcast to x " +
-                                                         context.input(0).to_string());
+        context.require(out[i] == context.dim(0, i), "the slope " + context.input(1).to_string() +
+                                                         " does not broadcast to x " + context.input(0).to_string());
       }
+    }
+  }
+  context.set_like(0, 0);
+}
+
+/// com.microsoft: an optional bias along the last dimension.
+void infer_fast_gelu(InferContext& context) {
+  if (context.has_input(1)) {
+    require_same_element(context, 0, 1);
+    context.require_rank(1, 1);
+    if (context.has_rank(0) && context.has_rank(1) && context.rank(0) > 0) {
+      context.same(context.dims(0).back(), context.dim(1, 0), "the bias and the last dimension of x");
     }
   }
   context.set_like(0, 0);
@@ -124,10 +137,13 @@ void infer_clip(InferContext& context) {
 }
 
 void infer_where(InferContext& context) {
-  context.require(context.tensor(0).element == ElementType::kBool, "the condition must be bool, found " + context.input(0).to_string());
+  context.require(context.tensor(0).element == ElementType::kBool,
+                  "the condition must be bool, found " + context.input(0).to_string());
   require_same_element(context, 1, 2);
-  if (!context.has_rank(0) || !context.has_rank(1) || !context.has_rank(2)) return context.set_unranked(0, context.element(1));
-  context.set_tensor(0, context.element(1), context.broadcast(context.dims(0), context.broadcast(context.dims(1), context.dims(2))));
+  if (!context.has_rank(0) || !context.has_rank(1) || !context.has_rank(2))
+    return context.set_unranked(0, context.element(1));
+  context.set_tensor(0, context.element(1),
+                     context.broadcast(context.dims(0), context.broadcast(context.dims(1), context.dims(2))));
   const ValueType* out = context.num_outputs() > 0 ? &context.outputs()[0] : nullptr;
   if (!out || out->rank() > 1 || !is_integer(out->element)) return;
   std::optional<std::vector<Dim>> condition = context.input(0).values;
@@ -138,7 +154,9 @@ void infer_where(InferContext& context) {
   const auto x = context.values(1), y = context.values(2);
   if (!condition || !x || !y) return;
   const std::size_t count = std::max({condition->size(), x->size(), y->size()});
-  const auto at = [](const std::vector<Dim>& values, std::size_t i) -> const Dim& { return values[values.size() == 1 ? 0 : i]; };
+  const auto at = [](const std::vector<Dim>& values, std::size_t i) -> const Dim& {
+    return values[values.size() == 1 ? 0 : i];
+  };
   if (condition->empty() || x->empty() || y->empty()) return;
   std::vector<Dim> values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -174,6 +192,9 @@ void add_elementwise_ops(OpTable& table) {
   table.push_back({"", "Sum", infer_variadic<nullptr>, {}});
   table.push_back({"", "Clip", infer_clip, {.in_place = mask({0})}});
   table.push_back({"", "Where", infer_where, {.in_place = mask({1, 2})}});
+  for (const char* name : {"Gelu", "QuickGelu"})
+    table.push_back({"com.microsoft", name, infer_unary, {.in_place = mask({0})}});
+  table.push_back({"com.microsoft", "FastGelu", infer_fast_gelu, {.in_place = mask({0})}});
   add_cast_ops(table);
 }
 

@@ -9,9 +9,13 @@ namespace sardonyx::ops {
 
 void add_cast_ops(OpTable& table);   // cast.cc: Cast, CastLike, BitCast; part of elementwise
 void add_einsum_op(OpTable& table);  // einsum.cc; part of linalg
+void add_microsoft_quantize_ops(
+    OpTable& table);  // microsoft_quantize.cc: com.microsoft's quantised operators; part of quantize
 
 /// Output 0 becomes the product of two inputs by NumPy's matmul rules (linalg.cc).
-void set_mat_mul(InferContext& context, std::size_t a_input, std::size_t b_input, ElementType element);
+/// With `transpose_a` (`transpose_b`) an operand of rank 2 or more has its last two dimensions exchanged.
+void set_mat_mul(InferContext& context, std::size_t a_input, std::size_t b_input, ElementType element,
+                 bool transpose_a = false, bool transpose_b = false);
 
 /// Conv's inference: x, weights, bias (conv.cc).
 void infer_conv(InferContext& context);

@@ -12,7 +12,8 @@ namespace {
 void set_broadcast(InferContext& context, ElementType element) {
   const ValueType &a = context.tensor(0), &b = context.tensor(1);
   if (a.element != b.element) {
-    fail(ErrorCode::kInvalidModel, "both inputs must have one element type, found {} and {}", a.to_string(), b.to_string());
+    fail(ErrorCode::kInvalidModel, "both inputs must have one element type, found {} and {}", a.to_string(),
+         b.to_string());
   }
   if (!a.has_rank || !b.has_rank) return context.set_unranked(0, element);
   context.set_tensor(0, element, context.broadcast(a.dims, b.dims));
@@ -43,18 +44,21 @@ void infer_equal(InferContext& context) {
     if (a == b) return true;
     if (a.is_constant() && b.is_constant()) return false;
     // A size is never negative, so that `dim == -1`, which exporters write for Expand, is decided here.
-    if ((a.is_size() && b.is_constant() && b.constant() < 0) || (b.is_size() && a.is_constant() && a.constant() < 0)) return false;
+    if ((a.is_size() && b.is_constant() && b.constant() < 0) || (b.is_size() && a.is_constant() && a.constant() < 0))
+      return false;
     return std::nullopt;
   });
 }
 
 void infer_logical(InferContext& context) {
   set_broadcast(context, ElementType::kBool);
-  context.require(context.element(0) == ElementType::kBool, "the inputs must be bool, found " + context.input(0).to_string());
+  context.require(context.element(0) == ElementType::kBool,
+                  "the inputs must be bool, found " + context.input(0).to_string());
 }
 
 void infer_not(InferContext& context) {
-  context.require(context.tensor(0).element == ElementType::kBool, "the input must be bool, found " + context.input(0).to_string());
+  context.require(context.tensor(0).element == ElementType::kBool,
+                  "the input must be bool, found " + context.input(0).to_string());
   context.set_like(0, 0);
 }
 
@@ -67,7 +71,8 @@ void infer_is(InferContext& context) { context.set_like(0, 0, ElementType::kBool
 void add_logic_ops(OpTable& table) {
   const OpTraits both{.in_place = mask({0, 1})};
   table.push_back({"", "Equal", infer_equal, {}});
-  for (const char* name : {"Less", "LessOrEqual", "Greater", "GreaterOrEqual"}) table.push_back({"", name, infer_comparison, {}});
+  for (const char* name : {"Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
+    table.push_back({"", name, infer_comparison, {}});
   for (const char* name : {"And", "Or", "Xor"}) table.push_back({"", name, infer_logical, both});
   for (const char* name : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) table.push_back({"", name, infer_bitwise, both});
   table.push_back({"", "Not", infer_not, {.in_place = mask({0})}});

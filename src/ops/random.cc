@@ -19,7 +19,8 @@ ElementType output_type(const InferContext& context, ElementType fallback) {
 
 ElementType float_output_type(const InferContext& context, ElementType fallback) {
   const ElementType type = output_type(context, fallback);
-  if (!is_floating_point(type) || bit_width(type) < 16) fail(ErrorCode::kInvalidModel, "random numbers can't be of type {}", name(type));
+  if (!is_floating_point(type) || bit_width(type) < 16)
+    fail(ErrorCode::kInvalidModel, "random numbers can't be of type {}", name(type));
   return type;
 }
 
@@ -34,11 +35,14 @@ void infer_random(InferContext& context) {
   context.set_tensor(0, float_output_type(context, ElementType::kFloat32), std::move(dims));
 }
 
-void infer_random_like(InferContext& context) { context.set_like(0, 0, float_output_type(context, context.tensor(0).element)); }
+void infer_random_like(InferContext& context) {
+  context.set_like(0, 0, float_output_type(context, context.tensor(0).element));
+}
 
 void infer_bernoulli(InferContext& context) {
   const ElementType type = output_type(context, context.tensor(0).element);
-  if (type == ElementType::kString || is_complex(type)) fail(ErrorCode::kInvalidModel, "Bernoulli has no output of type {}", name(type));
+  if (type == ElementType::kString || is_complex(type))
+    fail(ErrorCode::kInvalidModel, "Bernoulli has no output of type {}", name(type));
   context.set_like(0, 0, type);
 }
 
@@ -47,7 +51,8 @@ void infer_multinomial(InferContext& context) {
   const std::int64_t samples = context.attributes().get_int("sample_size", 1);
   if (samples < 0) fail(ErrorCode::kInvalidModel, "sample_size must not be negative, found {}", samples);
   const ElementType type = output_type(context, ElementType::kInt32);
-  if (type != ElementType::kInt32 && type != ElementType::kInt64) fail(ErrorCode::kInvalidModel, "dtype must be int32 or int64, found {}", name(type));
+  if (type != ElementType::kInt32 && type != ElementType::kInt64)
+    fail(ErrorCode::kInvalidModel, "dtype must be int32 or int64, found {}", name(type));
   context.set_tensor(0, type, {context.tensor(0).has_rank ? context.dim(0, 0) : context.fresh("batch"), samples});
 }
 

@@ -32,8 +32,10 @@ void set_unknown_axes(InferContext& context, bool keepdims) {
   const ValueType& axes = context.input(1);
   if (keepdims) return context.set_tensor(0, context.element(0), context.fresh_dims(rank, "reduced"));
   const bool counted = axes.has_rank && axes.rank() == 1 && axes.dims[0].is_constant() && axes.dims[0].constant() > 0;
-  if (!counted || axes.dims[0].constant() > static_cast<std::int64_t>(rank)) return context.set_unranked(0, context.element(0));
-  context.set_tensor(0, context.element(0), context.fresh_dims(rank - static_cast<std::size_t>(axes.dims[0].constant()), "reduced"));
+  if (!counted || axes.dims[0].constant() > static_cast<std::int64_t>(rank))
+    return context.set_unranked(0, context.element(0));
+  context.set_tensor(0, context.element(0),
+                     context.fresh_dims(rank - static_cast<std::size_t>(axes.dims[0].constant()), "reduced"));
 }
 
 /// Folds a shape vector, as ReduceProd(Shape(x)) does.
@@ -57,8 +59,10 @@ void infer_reduce(InferContext& context) {
   bool all = true;
   for (std::size_t i = 0; i < x.rank(); ++i) {
     all = all && (*reduced)[i];
-    if (!(*reduced)[i]) dims.push_back(x.dims[i]);
-    else if (keepdims) dims.emplace_back(1);
+    if (!(*reduced)[i])
+      dims.push_back(x.dims[i]);
+    else if (keepdims)
+      dims.emplace_back(1);
   }
   context.set_tensor(0, x.element, std::move(dims));
   if (kFold != nullptr) {
@@ -70,10 +74,14 @@ void infer_arg(InferContext& context) {
   const ValueType& x = context.tensor(0);
   if (!x.has_rank) return context.set_unranked(0, ElementType::kInt64);
   const std::size_t axis = context.axis_attribute("axis", 0, x.rank());
-  if (x.dims[axis].is(0)) fail(ErrorCode::kInvalidArgument, "axis {} of {} is empty, so it has no greatest or least element", axis, x.to_string());
+  if (x.dims[axis].is(0))
+    fail(ErrorCode::kInvalidArgument, "axis {} of {} is empty, so it has no greatest or least element", axis,
+         x.to_string());
   std::vector<Dim> dims = x.dims;
-  if (context.attributes().get_int("keepdims", 1) != 0) dims[axis] = 1;
-  else dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  if (context.attributes().get_int("keepdims", 1) != 0)
+    dims[axis] = 1;
+  else
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   context.set_tensor(0, ElementType::kInt64, std::move(dims));
 }
 
@@ -96,11 +104,14 @@ void infer_top_k(InferContext& context) {
   std::vector<Dim> dims = x.dims;
   context.require_rank(1, 1);
   const auto k = context.values(1);
-  if (k && k->size() != 1) fail(ErrorCode::kInvalidModel, "k must be one number, found {}", context.input(1).to_string());
+  if (k && k->size() != 1)
+    fail(ErrorCode::kInvalidModel, "k must be one number, found {}", context.input(1).to_string());
   dims[axis] = k ? k->front() : context.fresh("k");
-  if (dims[axis].is_constant() && dims[axis].constant() < 0) fail(ErrorCode::kInvalidArgument, "k must not be negative, found {}", dims[axis].constant());
+  if (dims[axis].is_constant() && dims[axis].constant() < 0)
+    fail(ErrorCode::kInvalidArgument, "k must not be negative, found {}", dims[axis].constant());
   if (dims[axis].is_constant() && x.dims[axis].is_constant() && dims[axis].constant() > x.dims[axis].constant()) {
-    fail(ErrorCode::kInvalidArgument, "k is {}, but axis {} of {} has fewer elements", dims[axis].constant(), axis, x.to_string());
+    fail(ErrorCode::kInvalidArgument, "k is {}, but axis {} of {} has fewer elements", dims[axis].constant(), axis,
+         x.to_string());
   }
   context.set_tensor(0, element, dims);
   context.set_tensor(1, ElementType::kInt64, std::move(dims));
@@ -114,7 +125,8 @@ void add_reduce_ops(OpTable& table) {
   table.push_back({"", "ReduceMin", infer_reduce<dim_min>, axes});
   table.push_back({"", "ReduceSum", infer_reduce<dim_add>, axes});
   table.push_back({"", "ReduceProd", infer_reduce<dim_mul>, axes});
-  for (const char* name : {"ReduceMean", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
+  for (const char* name :
+       {"ReduceMean", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
     table.push_back({"", name, infer_reduce<nullptr>, axes});
   }
   table.push_back({"", "ArgMax", infer_arg, {}});

@@ -28,9 +28,9 @@ struct TypeSet {
 
 struct CheckedPort {
   TypeSet types;
-  int variable = -1;         ///< which type variable, or -1 for a fixed type
-  bool homogeneous = true;   ///< a variadic's inputs have one type
-  std::size_t least = 1;     ///< how many a variadic takes at least
+  int variable = -1;        ///< which type variable, or -1 for a fixed type
+  bool homogeneous = true;  ///< a variadic's inputs have one type
+  std::size_t least = 1;    ///< how many a variadic takes at least
 };
 
 struct Row {
@@ -79,8 +79,10 @@ void add_type(TypeSet& set, std::string_view spelled) {
   }
   if (!unwrap(spelled, "tensor(")) fail(ErrorCode::kInternal, "the signature table has an unknown type '{}'", spelled);
   const ElementMask element = element_bit(spelled);
-  if (optional) (sequence ? set.optional_sequences : set.optionals) |= element;
-  else (sequence ? set.sequences : set.tensors) |= element;
+  if (optional)
+    (sequence ? set.optional_sequences : set.optionals) |= element;
+  else
+    (sequence ? set.sequences : set.tensors) |= element;
 }
 
 TypeSet parse_set(std::string_view text) {
@@ -89,8 +91,8 @@ TypeSet parse_set(std::string_view text) {
   return set;
 }
 
-void parse_ports(std::string_view text, const Signature& signature, const std::vector<TypeSet>& sets, const std::vector<int>& variable_sets,
-                 std::vector<Port>& ports, std::vector<CheckedPort>& checked) {
+void parse_ports(std::string_view text, const Signature& signature, const std::vector<TypeSet>& sets,
+                 const std::vector<int>& variable_sets, std::vector<Port>& ports, std::vector<CheckedPort>& checked) {
   for (std::string_view item : split(text, ' ')) {
     const std::size_t colon = item.find(':');
     std::string_view type = item.substr(colon + 1);
@@ -109,8 +111,10 @@ void parse_ports(std::string_view text, const Signature& signature, const std::v
     for (std::size_t i = 0; i < signature.type_variables.size(); ++i) {
       if (signature.type_variables[i].name == type) check.variable = static_cast<int>(i);
     }
-    if (check.variable >= 0) check.types = sets[static_cast<std::size_t>(variable_sets[static_cast<std::size_t>(check.variable)])];
-    else check.types = parse_set(type);
+    if (check.variable >= 0)
+      check.types = sets[static_cast<std::size_t>(variable_sets[static_cast<std::size_t>(check.variable)])];
+    else
+      check.types = parse_set(type);
     ports.push_back(std::move(port));
     checked.push_back(std::move(check));
   }
@@ -133,7 +137,8 @@ Row parse_row(std::string_view text, const std::vector<TypeSet>& sets) {
   for (std::string_view variable : split(fields[6], ' ')) {
     const std::size_t equals = variable.find('=');
     variable_sets.push_back(number(variable.substr(equals + 1)));
-    signature.type_variables.push_back({std::string(variable.substr(0, equals)), sets[static_cast<std::size_t>(variable_sets.back())].spelled});
+    signature.type_variables.push_back(
+        {std::string(variable.substr(0, equals)), sets[static_cast<std::size_t>(variable_sets.back())].spelled});
   }
   parse_ports(fields[4], signature, sets, variable_sets, signature.inputs, row.inputs);
   parse_ports(fields[5], signature, sets, variable_sets, signature.outputs, row.outputs);
@@ -146,7 +151,9 @@ Row parse_row(std::string_view text, const std::vector<TypeSet>& sets) {
   return row;
 }
 
-auto key(const Row& row) { return std::tuple<std::string_view, std::string_view>(row.signature.domain, row.signature.name); }
+auto key(const Row& row) {
+  return std::tuple<std::string_view, std::string_view>(row.signature.domain, row.signature.name);
+}
 
 const std::vector<Row>& table() {
   static const std::vector<Row> rows = [] {
@@ -163,7 +170,8 @@ const std::vector<Row>& table() {
 const Row* find_row(std::string_view domain, std::string_view op) {
   const std::vector<Row>& rows = table();
   const auto wanted = std::tuple(domain, op);
-  const auto it = std::lower_bound(rows.begin(), rows.end(), wanted, [](const Row& row, const auto& k) { return key(row) < k; });
+  const auto it =
+      std::lower_bound(rows.begin(), rows.end(), wanted, [](const Row& row, const auto& k) { return key(row) < k; });
   return it != rows.end() && key(*it) == wanted ? &*it : nullptr;
 }
 
@@ -180,10 +188,13 @@ bool allows(const TypeSet& set, const ValueType& type) {
     case ValueType::Kind::kTensor: return holds(set.tensors | set.optionals, &type);
     case ValueType::Kind::kMap: return set.maps;
     case ValueType::Kind::kSequence:
-      return (inner && inner->kind == ValueType::Kind::kMap) ? set.maps : holds(set.sequences | set.optional_sequences, inner);
+      return (inner && inner->kind == ValueType::Kind::kMap) ? set.maps
+                                                             : holds(set.sequences | set.optional_sequences, inner);
     case ValueType::Kind::kOptional:
-      if (inner && inner->kind == ValueType::Kind::kSequence) return holds(set.optional_sequences | set.sequences, inner->inner.get());
-      return inner && !inner->is_none() ? holds(set.optionals | set.tensors, inner) : (set.optionals | set.optional_sequences) != 0;
+      if (inner && inner->kind == ValueType::Kind::kSequence)
+        return holds(set.optional_sequences | set.sequences, inner->inner.get());
+      return inner && !inner->is_none() ? holds(set.optionals | set.tensors, inner)
+                                        : (set.optionals | set.optional_sequences) != 0;
   }
   return false;
 }
@@ -203,16 +214,21 @@ void check_count(const Row& row, std::size_t inputs, std::size_t outputs) {
   const Signature& signature = row.signature;
   const bool open_inputs = !signature.inputs.empty() && signature.inputs.back().kind == Port::Kind::kVariadic;
   if (!open_inputs && inputs > signature.inputs.size()) {
-    fail(ErrorCode::kInvalidModel, "{} takes at most {} inputs, found {}", signature.name, signature.inputs.size(), inputs);
+    fail(ErrorCode::kInvalidModel, "{} takes at most {} inputs, found {}", signature.name, signature.inputs.size(),
+         inputs);
   }
   const bool open_outputs = !signature.outputs.empty() && signature.outputs.back().kind == Port::Kind::kVariadic;
   if (!open_outputs && outputs > signature.outputs.size()) {
-    fail(ErrorCode::kInvalidModel, "{} has at most {} outputs, found {}", signature.name, signature.outputs.size(), outputs);
+    fail(ErrorCode::kInvalidModel, "{} has at most {} outputs, found {}", signature.name, signature.outputs.size(),
+         outputs);
   }
   for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
     const Port& port = signature.inputs[i];
-    const std::size_t needed = port.kind == Port::Kind::kRequired ? i + 1 : port.kind == Port::Kind::kVariadic ? i + row.inputs[i].least : 0;
-    if (inputs < needed) fail(ErrorCode::kInvalidModel, "{} needs at least {} inputs, found {}", signature.name, needed, inputs);
+    const std::size_t needed = port.kind == Port::Kind::kRequired   ? i + 1
+                               : port.kind == Port::Kind::kVariadic ? i + row.inputs[i].least
+                                                                    : 0;
+    if (inputs < needed)
+      fail(ErrorCode::kInvalidModel, "{} needs at least {} inputs, found {}", signature.name, needed, inputs);
   }
 }
 
@@ -231,28 +247,34 @@ void check_input(const Row& row, const graph::NodeDesc& node, std::size_t i, Bin
   const CheckedPort& check = row.inputs[at];
   const ValueType& type = node.inputs[i];
   if (type.is_none()) {
-    if (port.kind == Port::Kind::kRequired) fail(ErrorCode::kInvalidModel, "input {} ({}) of {} is required and left out", i, port.name, signature.name);
+    if (port.kind == Port::Kind::kRequired)
+      fail(ErrorCode::kInvalidModel, "input {} ({}) of {} is required and left out", i, port.name, signature.name);
     return;
   }
   if (!allows(check.types, type)) {
-    fail(ErrorCode::kInvalidModel, "input {} ({}) of {} must be one of {}; found {}", i, port.name, signature.name, join(check.types.spelled),
-         type.to_string());
+    fail(ErrorCode::kInvalidModel, "input {} ({}) of {} must be one of {}; found {}", i, port.name, signature.name,
+         join(check.types.spelled), type.to_string());
   }
-  if (check.variable < 0 || !check.homogeneous || static_cast<std::size_t>(check.variable) >= kMaxVariables || !type.is_tensor()) return;
+  if (check.variable < 0 || !check.homogeneous || static_cast<std::size_t>(check.variable) >= kMaxVariables ||
+      !type.is_tensor())
+    return;
   int& first = bindings.input[static_cast<std::size_t>(check.variable)];
   if (first < 0) {
     first = static_cast<int>(i);
     return;
   }
   const ValueType& other = node.inputs[static_cast<std::size_t>(first)];
-  if (other.element == type.element || other.element == ElementType::kUndefined || type.element == ElementType::kUndefined) return;
-  fail(ErrorCode::kInvalidModel, "inputs {} and {} of {} must have one element type ({}), found {} and {}", first, i, signature.name,
-       signature.type_variables[static_cast<std::size_t>(check.variable)].name, other.to_string(), type.to_string());
+  if (other.element == type.element || other.element == ElementType::kUndefined ||
+      type.element == ElementType::kUndefined)
+    return;
+  fail(ErrorCode::kInvalidModel, "inputs {} and {} of {} must have one element type ({}), found {} and {}", first, i,
+       signature.name, signature.type_variables[static_cast<std::size_t>(check.variable)].name, other.to_string(),
+       type.to_string());
 }
 
 /// The kind of an attribute in ONNX's spelling, by its place in the variant.
 std::string_view kind_of(const graph::Attribute& attribute) {
-  static constexpr std::string_view kKinds[] = {"int",          "float", "string", "tensor",  "graph",   "type_proto",
+  static constexpr std::string_view kKinds[] = {"int",           "float", "string", "tensor",  "graph",   "type_proto",
                                                 "sparse_tensor", "ints",  "floats", "strings", "tensors", "graphs"};
   static_assert(std::size(kKinds) == std::variant_size_v<graph::Attribute>);
   return kKinds[attribute.index()];
@@ -262,17 +284,22 @@ void check_attributes(const Signature& signature, const graph::Attributes& attri
   std::size_t required = 0;
   for (const auto& [name, value] : attributes) {
     if (name.starts_with('_')) continue;
-    const auto known = std::find_if(signature.attributes.begin(), signature.attributes.end(), [&](const auto& info) { return info.name == name; });
-    if (known == signature.attributes.end()) fail(ErrorCode::kInvalidModel, "{} has no attribute '{}'", signature.name, name);
+    const auto known = std::find_if(signature.attributes.begin(), signature.attributes.end(),
+                                    [&](const auto& info) { return info.name == name; });
+    if (known == signature.attributes.end())
+      fail(ErrorCode::kInvalidModel, "{} has no attribute '{}'", signature.name, name);
     if (known->type != kind_of(value)) {
-      fail(ErrorCode::kInvalidModel, "attribute '{}' of {} must be of kind {}, found {}", name, signature.name, known->type, kind_of(value));
+      fail(ErrorCode::kInvalidModel, "attribute '{}' of {} must be of kind {}, found {}", name, signature.name,
+           known->type, kind_of(value));
     }
     required += known->required ? 1 : 0;
   }
-  const auto wanted = std::count_if(signature.attributes.begin(), signature.attributes.end(), [](const auto& info) { return info.required; });
+  const auto wanted = std::count_if(signature.attributes.begin(), signature.attributes.end(),
+                                    [](const auto& info) { return info.required; });
   if (static_cast<std::size_t>(wanted) == required) return;
   for (const auto& info : signature.attributes) {
-    if (info.required && !attributes.has(info.name)) fail(ErrorCode::kInvalidModel, "{} needs attribute '{}' ({})", signature.name, info.name, info.type);
+    if (info.required && !attributes.has(info.name))
+      fail(ErrorCode::kInvalidModel, "{} needs attribute '{}' ({})", signature.name, info.name, info.type);
   }
 }
 

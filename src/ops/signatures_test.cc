@@ -1,13 +1,13 @@
 #include "ops/signatures.h"
 
-#include <gtest/gtest.h>
-
 #include <functional>
+#include <gtest/gtest.h>
 #include <string>
 #include <vector>
 
-#include "ops/op_list.h"
 #include "sardonyx/error.h"
+
+#include "ops/op_list.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -16,7 +16,8 @@ using graph::Attributes;
 using graph::ValueType;
 
 ValueType tensor(ElementType type) { return ValueType::tensor(type, {2, 3}); }
-const ValueType kFloat = tensor(ElementType::kFloat32), kInt = tensor(ElementType::kInt64), kText = tensor(ElementType::kString);
+const ValueType kFloat = tensor(ElementType::kFloat32), kInt = tensor(ElementType::kInt64),
+                kText = tensor(ElementType::kString);
 const ValueType kLeftOut;
 
 struct Case {
@@ -45,14 +46,24 @@ const Case kCases[] = {
     {"OptionalLeftOut", "Clip", {kFloat, kLeftOut, kFloat}},
     {"WrongType", "Add", {kText, kText}, 1, {}, "found string[2,3]"},
     {"TypesDiffer", "Add", {kFloat, kInt}, 1, {}, "inputs 0 and 1 of Add must have one element type (T)"},
-    {"FixedType", "ReduceSum", {kFloat, kFloat}, 1, {}, "input 1 (axes) of ReduceSum must be one of int64; found float[2,3]"},
+    {"FixedType",
+     "ReduceSum",
+     {kFloat, kFloat},
+     1,
+     {},
+     "input 1 (axes) of ReduceSum must be one of int64; found float[2,3]"},
     {"VariadicNone", "Concat", {}, 1, with("axis", std::int64_t{0}), "needs at least 1 inputs"},
     {"VariadicMany", "Concat", {kFloat, kFloat, kFloat}, 1, with("axis", std::int64_t{0})},
     {"VariadicDiffers", "Concat", {kFloat, kFloat, kInt}, 1, with("axis", std::int64_t{0}), "inputs 0 and 2"},
     {"RequiredAttribute", "Concat", {kFloat}, 1, {}, "Concat needs attribute 'axis' (int)"},
     {"UnknownAttribute", "Add", {kFloat, kFloat}, 1, with("axis", std::int64_t{0}), "Add has no attribute 'axis'"},
     {"PrivateAttribute", "Add", {kFloat, kFloat}, 1, with("_note", std::int64_t{0})},
-    {"AttributeKind", "Concat", {kFloat}, 1, with("axis", 1.0f), "attribute 'axis' of Concat must be of kind int, found float"},
+    {"AttributeKind",
+     "Concat",
+     {kFloat},
+     1,
+     with("axis", 1.0f),
+     "attribute 'axis' of Concat must be of kind int, found float"},
     {"Sequence", "SequenceLength", {ValueType::sequence(kFloat)}},
     {"TensorForSequence", "SequenceLength", {kFloat}, 1, {}, "found float[2,3]"},
     {"OptionalHoldsTensor", "OptionalGetElement", {ValueType::optional(kFloat)}},
@@ -64,7 +75,8 @@ class CheckSignature : public testing::TestWithParam<Case> {};
 
 TEST_P(CheckSignature, Answers) {
   const Case& test = GetParam();
-  graph::NodeDesc node{.domain = test.domain, .op_type = test.op, .attributes = &test.attributes, .inputs = test.inputs};
+  graph::NodeDesc node{
+      .domain = test.domain, .op_type = test.op, .attributes = &test.attributes, .inputs = test.inputs};
   std::string message;
   try {
     check_signature(node, test.outputs);
@@ -72,11 +84,14 @@ TEST_P(CheckSignature, Answers) {
     EXPECT_EQ(error.code(), ErrorCode::kInvalidModel);
     message = error.message();
   }
-  if (test.error.empty()) EXPECT_EQ(message, "");
-  else EXPECT_NE(message.find(test.error), std::string::npos) << message;
+  if (test.error.empty())
+    EXPECT_EQ(message, "");
+  else
+    EXPECT_NE(message.find(test.error), std::string::npos) << message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, CheckSignature, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cases, CheckSignature, testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(FindSignature, KnowsEveryStandardOperatorThatIsDefined) {
   for (const OpDef& op : all_ops()) {

@@ -13,7 +13,8 @@ bool both_constant(const Dim& a, const Dim& b) { return a.is_constant() && b.is_
 
 bool fits(const Dim& dim, ElementType type) {
   if (!dim.is_constant() || type == ElementType::kInt64) return true;
-  return dim.constant() >= std::numeric_limits<std::int32_t>::min() && dim.constant() <= std::numeric_limits<std::int32_t>::max();
+  return dim.constant() >= std::numeric_limits<std::int32_t>::min() &&
+         dim.constant() <= std::numeric_limits<std::int32_t>::max();
 }
 
 }  // namespace

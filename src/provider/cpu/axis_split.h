@@ -15,7 +15,8 @@ struct AxisSplit {
 
 inline AxisSplit split_at_axis(const Shape& shape, std::int64_t axis) {
   const AxisView view = AxisView::around(shape, axis);
-  return {static_cast<std::int64_t>(view.outer), static_cast<std::int64_t>(view.length), static_cast<std::int64_t>(view.inner)};
+  return {static_cast<std::int64_t>(view.outer), static_cast<std::int64_t>(view.length),
+          static_cast<std::int64_t>(view.inner)};
 }
 
 }  // namespace sardonyx::provider::cpu

@@ -6,7 +6,8 @@
 
 namespace sardonyx::provider::cpu {
 
-void broadcast_float(const Parallel& parallel, kernels::Binary operation, const TensorView& a, const TensorView& b, const TensorView& out) {
+void broadcast_float(const Parallel& parallel, kernels::Binary operation, const TensorView& a, const TensorView& b,
+                     const TensorView& out) {
   const Broadcast<2> walk(out.shape, {&a.shape, &b.shape});
   const auto [step_a, step_b] = walk.inner_strides();
   using kernels::Operands;

@@ -5,19 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sardonyx/shape.h"
+
 #include "base/fail.h"
 #include "base/thread_pool.h"
 #include "kernels/math/elementwise_table.h"
 #include "provider/cpu/dispatch.h"
-#include "sardonyx/shape.h"
 
 namespace sardonyx::provider::cpu {
 
-/// How N operands are walked to fill one output by NumPy's broadcasting rules, after joining all dimensions that lie alike in
-/// every operand: elementwise work of one shape becomes one row, bias additions become rows over a repeated operand.
+/// How N operands are walked to fill one output by NumPy's broadcasting rules, after joining all dimensions that lie
+/// alike in every operand: elementwise work of one shape becomes one row, bias additions become rows over a repeated
+/// operand.
 ///
-/// The output is rows of `row_length` elements; within a row each operand advances by 1 or stands still (inner_stride 0).
-/// Made per call on the stack; allocates nothing.
+/// The output is rows of `row_length` elements; within a row each operand advances by 1 or stands still (inner_stride
+/// 0). Made per call on the stack; allocates nothing.
 template <std::size_t N>
 class Broadcast {
  public:
@@ -25,7 +27,8 @@ class Broadcast {
 
   /// `inputs` must be broadcastable to `output` (inference has checked it; a mismatch throws kInvalidArgument).
   Broadcast(const Shape& output, const std::array<const Shape*, N>& inputs) {
-    if (output.rank() > kMaxRank) fail(ErrorCode::kUnsupported, "broadcasting is limited to {} dimensions, found {}", kMaxRank, output.rank());
+    if (output.rank() > kMaxRank)
+      fail(ErrorCode::kUnsupported, "broadcasting is limited to {} dimensions, found {}", kMaxRank, output.rank());
     total_ = output.num_elements();
     Offsets running;
     running.fill(1);
@@ -45,13 +48,17 @@ class Broadcast {
   const Offsets& inner_strides() const { return strides_[0]; }
   std::int64_t total() const { return total_; }
   /// All operands have the output's shape.
-  bool contiguous() const { return rank_ == 1 && std::all_of(strides_[0].begin(), strides_[0].end(), [](auto s) { return s == 1; }); }
+  bool contiguous() const {
+    return rank_ == 1 && std::all_of(strides_[0].begin(), strides_[0].end(), [](auto s) { return s == 1; });
+  }
 
-  /// Calls fn(out_offset, operand_offsets, count) for runs that together cover the output once, in parallel. A run lies within one row.
+  /// Calls fn(out_offset, operand_offsets, count) for runs that together cover the output once, in parallel. A run lies
+  /// within one row.
   template <typename Fn>
   void for_each_run(const Parallel& parallel, Fn&& fn, std::size_t chunk = kElementChunk) const {
     if (total_ == 0) return;
-    parallel.parallel_for(static_cast<std::size_t>(total_), chunk, [&](std::size_t begin, std::size_t end) { walk(begin, end, fn); });
+    parallel.parallel_for(static_cast<std::size_t>(total_), chunk,
+                          [&](std::size_t begin, std::size_t end) { walk(begin, end, fn); });
   }
 
  private:
@@ -61,14 +68,16 @@ class Broadcast {
     const std::size_t missing = output.rank() - std::min(output.rank(), shape.rank());
     const std::int64_t dim = axis < missing ? 1 : shape[axis - missing];
     if (shape.rank() > output.rank() || (dim != 1 && dim != output[axis])) {
-      fail(ErrorCode::kInvalidArgument, "a tensor of shape {} can't be broadcast to {}", shape.to_string(), output.to_string());
+      fail(ErrorCode::kInvalidArgument, "a tensor of shape {} can't be broadcast to {}", shape.to_string(),
+           output.to_string());
     }
     const std::int64_t stride = dim == 1 ? 0 : running;
     running *= dim;
     return stride;
   }
 
-  /// Adds the next dimension outwards (dimension 0 is the innermost), joined with the previous one where every operand allows it.
+  /// Adds the next dimension outwards (dimension 0 is the innermost), joined with the previous one where every operand
+  /// allows it.
   void add_outer(std::int64_t dim, const Offsets& stride) {
     if (rank_ > 0) {
       bool joins = true;
@@ -122,7 +131,8 @@ class Broadcast {
 /// Fills `out` with op(a, b) over broadcast operands. Loops are specialised for an operand that
 /// stands still, so that they vectorise.
 template <typename A, typename B, typename R, typename Op>
-void broadcast_binary(const Parallel& parallel, const TensorView& a, const TensorView& b, const TensorView& out, Op op) {
+void broadcast_binary(const Parallel& parallel, const TensorView& a, const TensorView& b, const TensorView& out,
+                      Op op) {
   const Broadcast<2> walk(out.shape, {&a.shape, &b.shape});
   const A* pa = a.data<A>();
   const B* pb = b.data<B>();
@@ -147,6 +157,7 @@ void broadcast_binary(const Parallel& parallel, const TensorView& a, const Tenso
 }
 
 /// The same for float tensors and an operation of the kernels layer.
-void broadcast_float(const Parallel& parallel, kernels::Binary operation, const TensorView& a, const TensorView& b, const TensorView& out);
+void broadcast_float(const Parallel& parallel, kernels::Binary operation, const TensorView& a, const TensorView& b,
+                     const TensorView& out);
 
 }  // namespace sardonyx::provider::cpu

@@ -10,9 +10,9 @@
 namespace sardonyx::provider::cpu {
 
 /// Every element type that holds numbers, bool included; complex and string are not among them.
-using ScalarTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                          std::uint32_t, std::uint64_t, bool, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float8E8M0,
-                          PackedFloat4E2M1, Int4, UInt4, Int2, UInt2>;
+using ScalarTypes = Types<float, double, Half, BFloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                          std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool, Float8E4M3FN, Float8E4M3FNUZ,
+                          Float8E5M2, Float8E5M2FNUZ, Float8E8M0, PackedFloat4E2M1, Int4, UInt4, Int2, UInt2>;
 
 template <typename T>
 concept PackedType = requires { T::kBits; };
@@ -36,8 +36,8 @@ inline constexpr std::size_t kPackedGroup = 4;
 static_assert(kElementChunk % kPackedGroup == 0);
 
 struct CastOptions {
-  bool saturate = true;                          ///< float8 destinations only
-  E8M0Rounding round_mode = E8M0Rounding::kUp;   ///< Float8E8M0 destinations only
+  bool saturate = true;                         ///< float8 destinations only
+  E8M0Rounding round_mode = E8M0Rounding::kUp;  ///< Float8E8M0 destinations only
 };
 
 /// The nearest int64 below x in magnitude; what does not fit becomes the nearest bound, NaN becomes 0.
@@ -47,8 +47,9 @@ inline std::int64_t truncate_to_int64(double x) {
   return x <= -0x1p63 ? std::numeric_limits<std::int64_t>::min() : static_cast<std::int64_t>(x);
 }
 
-/// A float as an integer, rounding towards zero. ONNX leaves values out of range open. Here, on every machine: NaN gives 0;
-/// int32, int64 and uint64 saturate; other types keep the low bits, as integer casts do, and saturate beyond int64.
+/// A float as an integer, rounding towards zero. ONNX leaves values out of range open. Here, on every machine: NaN
+/// gives 0; int32, int64 and uint64 saturate; other types keep the low bits, as integer casts do, and saturate beyond
+/// int64.
 template <typename D>
 D float_to_integer(double x) {
   constexpr auto kMax = std::numeric_limits<D>::max();
@@ -74,14 +75,18 @@ typename Element<T>::Value convert_element(W value, const CastOptions& options) 
   if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
   } else if constexpr (std::is_same_v<T, Float8E8M0>) {
-    if constexpr (std::is_integral_v<W>) return Float8E8M0::from_double(numeric::widen(value), options.saturate, options.round_mode);
-    else return Float8E8M0::from_double(value, options.saturate, options.round_mode);
+    if constexpr (std::is_integral_v<W>)
+      return Float8E8M0::from_double(numeric::widen(value), options.saturate, options.round_mode);
+    else
+      return Float8E8M0::from_double(value, options.saturate, options.round_mode);
   } else if constexpr (requires { Value::from_double(0.0, true); }) {
     if constexpr (std::is_same_v<T, PackedFloat4E2M1> && std::is_floating_point_v<W>) {
       if (value != value) return Value::from_bits(0x8);  // there is no NaN: ONNX's reference stores -0
     }
-    if constexpr (std::is_integral_v<W>) return Value::from_double(numeric::widen(value), options.saturate);
-    else return Value::from_double(value, options.saturate);
+    if constexpr (std::is_integral_v<W>)
+      return Value::from_double(numeric::widen(value), options.saturate);
+    else
+      return Value::from_double(value, options.saturate);
   } else if constexpr (std::is_integral_v<Value>) {
     if constexpr (std::is_integral_v<W>) {
       return static_cast<Value>(value);
@@ -116,16 +121,19 @@ void load_elements(const TensorView& x, std::size_t begin, std::size_t count, W*
   });
 }
 
-/// Writes elements [begin, begin + count) of any type in ScalarTypes. `begin` must be a multiple of kPackedGroup when other
-/// threads write elsewhere in the tensor.
+/// Writes elements [begin, begin + count) of any type in ScalarTypes. `begin` must be a multiple of kPackedGroup when
+/// other threads write elsewhere in the tensor.
 template <typename W>
-void store_elements(const W* values, const TensorView& y, std::size_t begin, std::size_t count, const CastOptions& options = {}) {
+void store_elements(const W* values, const TensorView& y, std::size_t begin, std::size_t count,
+                    const CastOptions& options = {}) {
   dispatch(ScalarTypes{}, y.type, "a conversion", [&]<typename T>() {
-    for (std::size_t i = 0; i < count; ++i) Element<T>::set(y.data_ptr, begin + i, convert_element<T>(values[i], options));
+    for (std::size_t i = 0; i < count; ++i)
+      Element<T>::set(y.data_ptr, begin + i, convert_element<T>(values[i], options));
   });
 }
 
-/// Calls fn.template operator()<W>() with the smallest wide type that holds all of `type`'s values: float, double, int64, uint64.
+/// Calls fn.template operator()<W>() with the smallest wide type that holds all of `type`'s values: float, double,
+/// int64, uint64.
 template <typename Fn>
 void dispatch_exact(ElementType type, Fn&& fn) {
   if (type == ElementType::kFloat64) return fn.template operator()<double>();

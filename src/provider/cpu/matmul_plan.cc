@@ -1,6 +1,7 @@
 #include "provider/cpu/matmul_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sardonyx::provider::cpu {
 namespace {
@@ -28,8 +29,10 @@ Shape batch_of(const Shape& shape) { return Shape(shape.dims().first(shape.rank(
 
 }  // namespace
 
-MatMulPlan MatMulPlan::make(const Shape& a, const Shape& b) {
+MatMulPlan MatMulPlan::make(Shape a, Shape b, bool transpose_a, bool transpose_b) {
   MatMulPlan plan;
+  if (transpose_a && a.rank() > 1) std::swap(a[a.rank() - 1], a[a.rank() - 2]);
+  if (transpose_b && b.rank() > 1) std::swap(b[b.rank() - 1], b[b.rank() - 2]);
   plan.k = static_cast<std::size_t>(a[a.rank() - 1]);
   if (a.rank() > 1) plan.m = static_cast<std::size_t>(a[a.rank() - 2]);
   if (b.rank() > 1) plan.n = static_cast<std::size_t>(b[b.rank() - 1]);
@@ -41,7 +44,9 @@ MatMulPlan MatMulPlan::make(const Shape& a, const Shape& b) {
     if (dim == 1) dim = other[i];
   }
   plan.batch = static_cast<std::size_t>(batch.num_elements());
-  if (b_batch.num_elements() == 1 && a_batch.num_elements() == static_cast<std::int64_t>(plan.batch)) {
+  const bool rows_follow_each_other = !transpose_a || plan.batch == 1;
+  if (rows_follow_each_other && b_batch.num_elements() == 1 &&
+      a_batch.num_elements() == static_cast<std::int64_t>(plan.batch)) {
     plan.m *= plan.batch;
     plan.batch = 1;
     plan.a_offsets = plan.b_offsets = {0};

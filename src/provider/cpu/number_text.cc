@@ -40,7 +40,8 @@ T parse_integer(std::string_view original, std::string_view wanted) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size()) return value;
   const double number = parse_double(original);
-  if (!(number > static_cast<double>(std::numeric_limits<T>::min()) - 1) || !(number < static_cast<double>(std::numeric_limits<T>::max()))) {
+  if (!(number > static_cast<double>(std::numeric_limits<T>::min()) - 1) ||
+      !(number < static_cast<double>(std::numeric_limits<T>::max()))) {
     not_a_number(original, wanted);
   }
   return static_cast<T>(number);
@@ -84,7 +85,9 @@ double parse_double(std::string_view original) {
   return negative ? -value : value;
 }
 
-std::int64_t parse_int64(std::string_view text) { return parse_integer<std::int64_t>(text, "an integer of at most 64 bits"); }
+std::int64_t parse_int64(std::string_view text) {
+  return parse_integer<std::int64_t>(text, "an integer of at most 64 bits");
+}
 std::uint64_t parse_uint64(std::string_view text) {
   return parse_integer<std::uint64_t>(text, "an integer from 0 to 18446744073709551615");
 }

@@ -1,7 +1,6 @@
 #include "provider/cpu/packed_right.h"
 
 #include <fmt/core.h>
-
 #include <vector>
 
 #include "provider/cpu/convert.h"
@@ -10,7 +9,8 @@ namespace sardonyx::provider::cpu {
 
 std::optional<PackedRight> PackedRight::find(const graph::NodeDesc& node, std::size_t input, bool transposed) {
   const Tensor* constant = node.constant(input);
-  if (!constant || constant->type() == ElementType::kFloat64 || !is_floating_point(constant->type())) return std::nullopt;
+  if (!constant || constant->type() == ElementType::kFloat64 || !is_floating_point(constant->type()))
+    return std::nullopt;
   const Shape& shape = constant->shape();
   if (shape.rank() == 0 || (transposed && shape.rank() != 2)) return std::nullopt;
   const std::size_t rank = shape.rank();

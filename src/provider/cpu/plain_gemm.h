@@ -18,7 +18,8 @@ struct MatrixView {
 
 /// C [m, n] = A B for element types without a kernel of their own (double and integers), k ascending. Integers wrap.
 template <typename T>
-void plain_gemm(const Parallel& parallel, std::size_t m, std::size_t n, std::size_t k, MatrixView<T> a, MatrixView<T> b, T* c) {
+void plain_gemm(const Parallel& parallel, std::size_t m, std::size_t n, std::size_t k, MatrixView<T> a, MatrixView<T> b,
+                T* c) {
   using Acc = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   constexpr std::size_t kColumns = 256;
   const std::size_t blocks = (n + kColumns - 1) / kColumns;

@@ -11,7 +11,8 @@
 
 namespace sardonyx::provider::cpu {
 
-/// How scales (and zero points) lie over a quantised tensor: one for all, one along an axis, or one a block along an axis.
+/// How scales (and zero points) lie over a quantised tensor: one for all, one along an axis, or one a block along an
+/// axis.
 class QuantLayout {
  public:
   /// Throws kInvalidArgument where the scale's shape fits none of the three.
@@ -24,8 +25,8 @@ class QuantLayout {
     mode_ = block_size == 0 ? Mode::kAxis : Mode::kBlock;
     const std::size_t expected = mode_ == Mode::kAxis ? view_.length : view_.outer * blocks_ * view_.inner;
     if (static_cast<std::size_t>(scale.num_elements()) != expected) {
-      fail(ErrorCode::kInvalidArgument, "a scale of shape {} does not fit x of shape {} (axis {}, block_size {})", scale.to_string(), x.to_string(),
-           axis, block_size);
+      fail(ErrorCode::kInvalidArgument, "a scale of shape {} does not fit x of shape {} (axis {}, block_size {})",
+           scale.to_string(), x.to_string(), axis, block_size);
     }
   }
 
@@ -43,7 +44,8 @@ class QuantLayout {
   /// Cuts a run into pieces of at most kMaxRun elements: fn(begin, count, scale_offset, scale_step).
   template <typename Fn>
   static void cut(std::size_t begin, std::size_t count, std::size_t offset, std::size_t step, Fn&& fn) {
-    for (std::size_t i = 0; i < count; i += kMaxRun) fn(begin + i, std::min(kMaxRun, count - i), offset + i * step, step);
+    for (std::size_t i = 0; i < count; i += kMaxRun)
+      fn(begin + i, std::min(kMaxRun, count - i), offset + i * step, step);
   }
 
  private:
@@ -61,8 +63,10 @@ class QuantLayout {
     const std::size_t at = line % view_.length, outer = line / view_.length;
     if (view_.inner > 1) {
       count = std::min(count, view_.inner - in);
-      if (mode_ == Mode::kAxis) fn(begin, count, at, std::size_t{0});
-      else fn(begin, count, (outer * blocks_ + at / block_) * view_.inner + in, std::size_t{1});
+      if (mode_ == Mode::kAxis)
+        fn(begin, count, at, std::size_t{0});
+      else
+        fn(begin, count, (outer * blocks_ + at / block_) * view_.inner + in, std::size_t{1});
       return count;
     }
     if (mode_ == Mode::kAxis) {

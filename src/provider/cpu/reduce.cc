@@ -29,9 +29,11 @@ std::optional<ReduceLayout::Simple> ReduceLayout::simple() const {
   return Simple{kept.rank > 1 ? kept.dims[1] : 1, n, inner};
 }
 
-std::span<const bool> reduce_flags(const Shape& shape, const TensorView* axes, bool noop_with_empty_axes, std::span<bool> flags) {
+std::span<const bool> reduce_flags(const Shape& shape, const TensorView* axes, bool noop_with_empty_axes,
+                                   std::span<bool> flags) {
   const std::size_t rank = shape.rank();
-  if (rank > flags.size()) fail(ErrorCode::kUnsupported, "reductions are limited to {} dimensions, found {}", flags.size(), rank);
+  if (rank > flags.size())
+    fail(ErrorCode::kUnsupported, "reductions are limited to {} dimensions, found {}", flags.size(), rank);
   const std::int64_t count = axes ? axes->num_elements() : 0;
   std::fill_n(flags.begin(), rank, count == 0 && !noop_with_empty_axes);
   for (std::int64_t i = 0; i < count; ++i) {

@@ -57,9 +57,10 @@ class ReduceLayout {
   std::optional<Simple> simple() const;
 };
 
-/// The flags for ReduceLayout from an operator's optional `axes` tensor (int64), as ONNX's Reduce operators define them.
-/// `flags` has room for kMaxRank. Throws kInvalidArgument for axes outside the rank.
-std::span<const bool> reduce_flags(const Shape& shape, const TensorView* axes, bool noop_with_empty_axes, std::span<bool> flags);
+/// The flags for ReduceLayout from an operator's optional `axes` tensor (int64), as ONNX's Reduce operators define
+/// them. `flags` has room for kMaxRank. Throws kInvalidArgument for axes outside the rank.
+std::span<const bool> reduce_flags(const Shape& shape, const TensorView* axes, bool noop_with_empty_axes,
+                                   std::span<bool> flags);
 
 /// Elements after which a running result is set aside and a new one begun; part of the definition of every float sum.
 inline constexpr std::int64_t kReduceBlock = 4096;
@@ -78,9 +79,11 @@ typename R::Acc fold_row(const typename R::In* x, std::int64_t n, typename R::Co
     std::fill_n(lanes, kLanes, R::identity());
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
-      for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = R::combine(lanes[l], R::map(static_cast<Compute>(block[i + l]), bias));
+      for (std::int64_t l = 0; l < kLanes; ++l)
+        lanes[l] = R::combine(lanes[l], R::map(static_cast<Compute>(block[i + l]), bias));
     }
-    for (std::int64_t l = 0; i + l < count; ++l) lanes[l] = R::combine(lanes[l], R::map(static_cast<Compute>(block[i + l]), bias));
+    for (std::int64_t l = 0; i + l < count; ++l)
+      lanes[l] = R::combine(lanes[l], R::map(static_cast<Compute>(block[i + l]), bias));
     for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
       for (std::int64_t l = 0; l < half; ++l) lanes[l] = R::combine(lanes[l], lanes[l + half]);
     }
@@ -91,8 +94,8 @@ typename R::Acc fold_row(const typename R::In* x, std::int64_t n, typename R::Co
 
 /// Folds `layout.reduced.total` rows into `columns` results that lie side by side, one ascending chain each.
 template <typename R>
-void fold_columns(const typename R::In* x, const ReduceLayout& layout, std::int64_t columns, const typename R::Compute* bias,
-                  typename R::Acc* totals) {
+void fold_columns(const typename R::In* x, const ReduceLayout& layout, std::int64_t columns,
+                  const typename R::Compute* bias, typename R::Acc* totals) {
   using Acc = typename R::Acc;
   using Compute = typename R::Compute;
   constexpr std::int64_t kColumns = 256;
@@ -111,18 +114,19 @@ void fold_columns(const typename R::In* x, const ReduceLayout& layout, std::int6
   }
 }
 
-/// out[o] = finish(fold of input elements that belong to output o); `out` is a pointer or anything that is indexed like one.
-/// `bias`: null or one per output.
+/// out[o] = finish(fold of input elements that belong to output o); `out` is a pointer or anything that is indexed like
+/// one. `bias`: null or one per output.
 template <typename R, typename Out, typename Finish>
-void reduce(const Parallel& parallel, const typename R::In* x, const ReduceLayout& layout, const typename R::Compute* bias, Out out,
-            Finish finish) {
+void reduce(const Parallel& parallel, const typename R::In* x, const ReduceLayout& layout,
+            const typename R::Compute* bias, Out out, Finish finish) {
   using Compute = typename R::Compute;
   if (layout.kept.total == 0) return;
   const std::int64_t work = std::max<std::int64_t>(1, layout.reduced.total);
   if (layout.rows || layout.reduced.total == 0) {
     const std::int64_t n = layout.reduced.rank > 0 ? layout.reduced.dims[0] : 0;
     const std::int64_t outer = n > 0 ? layout.reduced.total / n : 0;
-    const auto chunk = static_cast<std::size_t>(std::max<std::int64_t>(1, static_cast<std::int64_t>(kElementChunk) / work));
+    const auto chunk =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, static_cast<std::int64_t>(kElementChunk) / work));
     parallel.parallel_for(static_cast<std::size_t>(layout.kept.total), chunk, [&](std::size_t begin, std::size_t end) {
       for (std::size_t o = begin; o < end; ++o) {
         const typename R::In* base = x + layout.kept.offset(static_cast<std::int64_t>(o));

@@ -19,28 +19,35 @@ using wrap_type = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_u
 struct AddOp {
   template <typename C>
   C operator()(C a, C b) const {
-    if constexpr (std::is_floating_point_v<C>) return a + b;
-    else return static_cast<C>(static_cast<wrap_type<C>>(a) + static_cast<wrap_type<C>>(b));
+    if constexpr (std::is_floating_point_v<C>)
+      return a + b;
+    else
+      return static_cast<C>(static_cast<wrap_type<C>>(a) + static_cast<wrap_type<C>>(b));
   }
 };
 struct SubOp {
   template <typename C>
   C operator()(C a, C b) const {
-    if constexpr (std::is_floating_point_v<C>) return a - b;
-    else return static_cast<C>(static_cast<wrap_type<C>>(a) - static_cast<wrap_type<C>>(b));
+    if constexpr (std::is_floating_point_v<C>)
+      return a - b;
+    else
+      return static_cast<C>(static_cast<wrap_type<C>>(a) - static_cast<wrap_type<C>>(b));
   }
 };
 struct MulOp {
   template <typename C>
   C operator()(C a, C b) const {
-    if constexpr (std::is_floating_point_v<C>) return a * b;
-    else return static_cast<C>(static_cast<wrap_type<C>>(a) * static_cast<wrap_type<C>>(b));
+    if constexpr (std::is_floating_point_v<C>)
+      return a * b;
+    else
+      return static_cast<C>(static_cast<wrap_type<C>>(a) * static_cast<wrap_type<C>>(b));
   }
 };
 
 template <typename C>
 void check_divisor(C b, const char* op) {
-  if (b == 0) [[unlikely]] fail(ErrorCode::kInvalidArgument, "{}: an integer is divided by zero", op);
+  if (b == 0) [[unlikely]]
+    fail(ErrorCode::kInvalidArgument, "{}: an integer is divided by zero", op);
 }
 
 struct DivOp {
@@ -93,8 +100,10 @@ struct FmodOp {
 struct PReluOp {
   template <typename C>
   C operator()(C x, C slope) const {
-    if constexpr (std::is_unsigned_v<C>) return x;
-    else return x < 0 ? MulOp{}(slope, x) : x;
+    if constexpr (std::is_unsigned_v<C>)
+      return x;
+    else
+      return x < 0 ? MulOp{}(slope, x) : x;
   }
 };
 struct ShiftLeftOp {
@@ -105,7 +114,9 @@ struct ShiftLeftOp {
 };
 struct ShiftRightOp {
   template <typename C>
-  C operator()(C x, C by) const { return by >= static_cast<C>(8 * sizeof(C)) ? C(0) : static_cast<C>(x >> by); }
+  C operator()(C x, C by) const {
+    return by >= static_cast<C>(8 * sizeof(C)) ? C(0) : static_cast<C>(x >> by);
+  }
 };
 
 using UnsignedTypes = Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
@@ -139,7 +150,8 @@ std::unique_ptr<Kernel> create_mod(const NodeDesc& node) {
 }
 
 std::unique_ptr<Kernel> create_shift(const NodeDesc& node) {
-  if (node.attributes->get_string("direction") == "LEFT") return std::make_unique<ArithmeticKernel<ShiftLeftOp, UnsignedTypes>>(node);
+  if (node.attributes->get_string("direction") == "LEFT")
+    return std::make_unique<ArithmeticKernel<ShiftLeftOp, UnsignedTypes>>(node);
   return std::make_unique<ArithmeticKernel<ShiftRightOp, UnsignedTypes>>(node);
 }
 
@@ -151,7 +163,8 @@ void add_arithmetic_kernels(KernelTable& table) {
   table.push_back({"", "Mul", supports_in<NumberTypes>, make<ArithmeticKernel<MulOp, NumberTypes, Binary::kMul>>});
   table.push_back({"", "Div", supports_in<NumberTypes>, make<ArithmeticKernel<DivOp, NumberTypes, Binary::kDiv>>});
   table.push_back({"", "Mod", supports_in<NumberTypes>, create_mod});
-  table.push_back({"", "PRelu", supports_in<NumberTypes>, make<ArithmeticKernel<PReluOp, NumberTypes, Binary::kPrelu>>});
+  table.push_back(
+      {"", "PRelu", supports_in<NumberTypes>, make<ArithmeticKernel<PReluOp, NumberTypes, Binary::kPrelu>>});
   table.push_back({"", "BitShift", supports_in<UnsignedTypes>, create_shift});
 }
 

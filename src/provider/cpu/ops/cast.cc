@@ -14,7 +14,8 @@ constexpr std::size_t kBlock = 512;
 
 /// Elements [begin, end) through a wide type, block by block.
 template <typename W>
-void convert_range(const TensorView& x, const TensorView& y, std::size_t begin, std::size_t end, const CastOptions& options) {
+void convert_range(const TensorView& x, const TensorView& y, std::size_t begin, std::size_t end,
+                   const CastOptions& options) {
   W block[kBlock];
   for (std::size_t i = begin; i < end; i += kBlock) {
     const std::size_t count = std::min(kBlock, end - i);
@@ -84,8 +85,10 @@ void cast(const RunContext& context, const CastOptions& options) {
   const auto count = static_cast<std::size_t>(x.num_elements());
   if (count == 0) return;
   if (x.type == y.type) {
-    if (x.type == ElementType::kString) std::copy_n(x.data<std::string>(), count, y.mutable_data<std::string>());
-    else std::memcpy(y.data_ptr, x.data_ptr, x.num_bytes());
+    if (x.type == ElementType::kString)
+      std::copy_n(x.data<std::string>(), count, y.mutable_data<std::string>());
+    else
+      std::memcpy(y.data_ptr, x.data_ptr, x.num_bytes());
     return;
   }
   if (x.type == ElementType::kString) return from_strings(x, y, options);
@@ -101,7 +104,9 @@ class CastKernel final : public Kernel {
   explicit CastKernel(const NodeDesc& node) {
     options_.saturate = node.attributes->get_int("saturate", 1) != 0;
     const std::string mode = node.attributes->get_string("round_mode", "up");
-    options_.round_mode = mode == "down" ? E8M0Rounding::kDown : mode == "nearest" ? E8M0Rounding::kNearest : E8M0Rounding::kUp;
+    options_.round_mode = mode == "down"      ? E8M0Rounding::kDown
+                          : mode == "nearest" ? E8M0Rounding::kNearest
+                                              : E8M0Rounding::kUp;
   }
   void run(RunContext& context) const override { cast(context, options_); }
 

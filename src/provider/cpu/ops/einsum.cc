@@ -17,8 +17,8 @@ namespace sardonyx::provider::cpu {
 namespace {
 
 using ops::EinsumEquation;
-using EinsumTypes = Types<float, double, Half, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-                          std::uint64_t>;
+using EinsumTypes = Types<float, double, Half, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                          std::uint16_t, std::uint32_t, std::uint64_t>;
 
 /// Einsum as nested loops: over the output's labels, then over the summed ones.
 struct Loops {
@@ -50,7 +50,8 @@ Loops make_loops(const EinsumEquation& equation, const BindContext& shapes) {
     for (std::size_t d = 0; d < shape.rank(); ++d) {
       const int label = equation.inputs[i][d];
       const auto at = static_cast<std::size_t>(label);
-      if (sizes[at] < 0 && std::find(equation.output.begin(), equation.output.end(), label) == equation.output.end()) summed.push_back(label);
+      if (sizes[at] < 0 && std::find(equation.output.begin(), equation.output.end(), label) == equation.output.end())
+        summed.push_back(label);
       sizes[at] = sizes[at] < 0 || sizes[at] == 1 ? shape[d] : sizes[at];
       if (shape[d] != 1) strides[i][at] += dense[d];
     }
@@ -71,7 +72,8 @@ Loops make_loops(const EinsumEquation& equation, const BindContext& shapes) {
 /// Two operands whose every summed label lies in both (a label only one has is summed alone: left to the loops).
 std::optional<MatrixForm> make_matrices(const Loops& loops) {
   if (loops.kept_strides.size() != 2) return std::nullopt;
-  const Shape &a_kept = loops.kept_strides[0], &b_kept = loops.kept_strides[1], &a_sum = loops.summed_strides[0], &b_sum = loops.summed_strides[1];
+  const Shape &a_kept = loops.kept_strides[0], &b_kept = loops.kept_strides[1], &a_sum = loops.summed_strides[0],
+              &b_sum = loops.summed_strides[1];
   for (std::size_t d = 0; d < loops.summed.rank(); ++d) {
     if (loops.summed[d] != 1 && (a_sum[d] == 0 || b_sum[d] == 0)) return std::nullopt;
   }
@@ -110,7 +112,8 @@ std::optional<MatrixForm> make_matrices(const Loops& loops) {
   form.b.out_strides = dense_strides(form.b.shape);
   form.c.out_strides = form.c.in_strides;
   form.c.in_strides = dense_strides(form.c.shape);
-  form.gemm_floats = align_workspace(kernels::gemm_unpacked_workspace_size(form.m, form.n, form.k) * sizeof(float)) / sizeof(float);
+  form.gemm_floats =
+      align_workspace(kernels::gemm_unpacked_workspace_size(form.m, form.n, form.k) * sizeof(float)) / sizeof(float);
   return form;
 }
 
@@ -135,32 +138,36 @@ void run_loops(const Parallel& parallel, const Loops& loops, const T* const* inp
   const std::size_t count = loops.kept_strides.size();
   const bool empty_sum = loops.summed.num_elements() == 0;
   const std::size_t cost = static_cast<std::size_t>(std::max<std::int64_t>(1, loops.summed.num_elements())) * count;
-  parallel.parallel_for(static_cast<std::size_t>(loops.kept.num_elements()), chunk_of(cost), [&](std::size_t begin, std::size_t end) {
-    std::int64_t index[kMaxLoops];
-    for (std::size_t o = begin; o < end; ++o) {
-      std::int64_t offsets[kMaxInputs] = {};
-      auto rest = static_cast<std::int64_t>(o);
-      for (std::size_t d = loops.kept.rank(); d-- > 0;) {
-        for (std::size_t i = 0; i < count; ++i) offsets[i] += rest % loops.kept[d] * loops.kept_strides[i][d];
-        rest /= loops.kept[d];
-      }
-      std::fill_n(index, loops.summed.rank(), 0);
-      Acc total = 0;
-      do {
-        if (empty_sum) break;
-        Acc product = static_cast<Acc>(inputs[0][offsets[0]]);
-        for (std::size_t i = 1; i < count; ++i) product *= static_cast<Acc>(inputs[i][offsets[i]]);
-        total += product;
-      } while (step(loops.summed, index, loops.summed_strides, offsets));
-      out[o] = static_cast<T>(total);
-    }
-  });
+  parallel.parallel_for(static_cast<std::size_t>(loops.kept.num_elements()), chunk_of(cost),
+                        [&](std::size_t begin, std::size_t end) {
+                          std::int64_t index[kMaxLoops];
+                          for (std::size_t o = begin; o < end; ++o) {
+                            std::int64_t offsets[kMaxInputs] = {};
+                            auto rest = static_cast<std::int64_t>(o);
+                            for (std::size_t d = loops.kept.rank(); d-- > 0;) {
+                              for (std::size_t i = 0; i < count; ++i)
+                                offsets[i] += rest % loops.kept[d] * loops.kept_strides[i][d];
+                              rest /= loops.kept[d];
+                            }
+                            std::fill_n(index, loops.summed.rank(), 0);
+                            Acc total = 0;
+                            do {
+                              if (empty_sum) break;
+                              Acc product = static_cast<Acc>(inputs[0][offsets[0]]);
+                              for (std::size_t i = 1; i < count; ++i)
+                                product *= static_cast<Acc>(inputs[i][offsets[i]]);
+                              total += product;
+                            } while (step(loops.summed, index, loops.summed_strides, offsets));
+                            out[o] = static_cast<T>(total);
+                          }
+                        });
 }
 
 class EinsumKernel final : public Kernel {
  public:
   explicit EinsumKernel(const NodeDesc& node) : equation_(node.attributes->get_string("equation")) {
-    if (node.inputs.size() > kMaxInputs) fail(ErrorCode::kUnsupported, "Einsum is limited to {} inputs, found {}", kMaxInputs, node.inputs.size());
+    if (node.inputs.size() > kMaxInputs)
+      fail(ErrorCode::kUnsupported, "Einsum is limited to {} inputs, found {}", kMaxInputs, node.inputs.size());
   }
 
   Binding bind(const BindContext& shapes) const override {
@@ -168,7 +175,8 @@ class EinsumKernel final : public Kernel {
     for (const TensorView* input : shapes.inputs) ranks.push_back(input->shape.rank());
     auto bound = std::make_shared<BoundEinsum>();
     bound->loops = make_loops(ops::parse_einsum(equation_, ranks), shapes);
-    if (bound->loops.summed.rank() > kMaxLoops) fail(ErrorCode::kUnsupported, "Einsum is limited to {} summed labels", kMaxLoops);
+    if (bound->loops.summed.rank() > kMaxLoops)
+      fail(ErrorCode::kUnsupported, "Einsum is limited to {} summed labels", kMaxLoops);
     const ElementType type = shapes.inputs[0]->type;
     if (!is_floating_point(type) || type == ElementType::kFloat64) return {0, std::move(bound)};
     bound->wide_bytes = align_workspace(WideIo::workspace_bytes(shapes));
@@ -204,14 +212,16 @@ class EinsumKernel final : public Kernel {
     for (std::size_t i = 0; i < context.num_inputs(); ++i) inputs[i] = io.input<float>(i);
     float* out = io.output<float>(0);
     if (bound.matrices) {
-      run_matrices(context.parallel, *bound.matrices, inputs, out, reinterpret_cast<float*>(context.workspace() + bound.wide_bytes));
+      run_matrices(context.parallel, *bound.matrices, inputs, out,
+                   reinterpret_cast<float*>(context.workspace() + bound.wide_bytes));
     } else {
       run_loops(context.parallel, bound.loops, inputs, out);
     }
     io.store();
   }
 
-  static void run_matrices(const Parallel& parallel, const MatrixForm& form, const float* const* inputs, float* out, float* memory) {
+  static void run_matrices(const Parallel& parallel, const MatrixForm& form, const float* const* inputs, float* out,
+                           float* memory) {
     float* a = memory;
     float* b = a + padded_floats(form.batch * form.m * form.k);
     float* c = b + padded_floats(form.batch * form.k * form.n);
@@ -219,8 +229,9 @@ class EinsumKernel final : public Kernel {
     strided_copy(form.a, ElementType::kFloat32, inputs[0], a, parallel);
     strided_copy(form.b, ElementType::kFloat32, inputs[1], b, parallel);
     for (std::size_t i = 0; i < form.batch; ++i) {
-      kernels::gemm_unpacked(form.m, form.n, form.k, {a + i * form.m * form.k, static_cast<std::ptrdiff_t>(form.k)}, b + i * form.k * form.n,
-                             static_cast<std::ptrdiff_t>(form.n), 1, c + i * form.m * form.n, form.n, {}, workspace, parallel);
+      kernels::gemm_unpacked(form.m, form.n, form.k, {a + i * form.m * form.k, static_cast<std::ptrdiff_t>(form.k)},
+                             b + i * form.k * form.n, static_cast<std::ptrdiff_t>(form.n), 1, c + i * form.m * form.n,
+                             form.n, {}, workspace, parallel);
     }
     strided_copy(form.c, ElementType::kFloat32, c, out, parallel);
   }

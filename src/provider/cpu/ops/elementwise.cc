@@ -10,6 +10,7 @@ void add_elementwise_kernels(KernelTable& table) {
   add_variadic_kernels(table);
   add_where_kernels(table);
   add_cast_kernels(table);
+  add_fast_gelu_kernels(table);
 }
 
 }  // namespace sardonyx::provider::cpu

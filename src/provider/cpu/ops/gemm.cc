@@ -1,8 +1,9 @@
+#include "kernels/gemm/gemm.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "kernels/gemm/gemm.h"
 #include "provider/cpu/broadcast.h"
 #include "provider/cpu/convert.h"
 #include "provider/cpu/families.h"
@@ -17,8 +18,8 @@ using GemmTypes = Types<float, double, Half, BFloat16, std::int32_t, std::int64_
 
 struct BoundGemm {
   std::size_t m = 0, n = 0, k = 0;
-  std::size_t wide_bytes = 0;    ///< float copies of 16-bit tensors
-  std::size_t addend_floats = 0; ///< C times beta, or C spread over a row
+  std::size_t wide_bytes = 0;     ///< float copies of 16-bit tensors
+  std::size_t addend_floats = 0;  ///< C times beta, or C spread over a row
 };
 
 /// How C [.., ..] lies over [m, n].
@@ -59,8 +60,10 @@ class GemmKernel final : public Kernel {
     bound->wide_bytes = align_workspace(WideIo::workspace_bytes(shapes));
     const TensorView* c = shapes.inputs.size() > 2 ? shapes.inputs[2] : nullptr;
     const Addend addend = addend_of(c, bound->m, bound->n);
-    if (addend == Addend::kValue) bound->addend_floats = bound->n;
-    else if (addend != Addend::kNone && beta_ != 1.0f) bound->addend_floats = static_cast<std::size_t>(c->num_elements());
+    if (addend == Addend::kValue)
+      bound->addend_floats = bound->n;
+    else if (addend != Addend::kNone && beta_ != 1.0f)
+      bound->addend_floats = static_cast<std::size_t>(c->num_elements());
     bound->addend_floats = align_workspace(bound->addend_floats * sizeof(float)) / sizeof(float);
     const std::size_t floats = right_ ? kernels::gemm_workspace_size(bound->m, bound->n, bound->k)
                                       : kernels::gemm_unpacked_workspace_size(bound->m, bound->n, bound->k);
@@ -87,18 +90,21 @@ class GemmKernel final : public Kernel {
     auto* memory = reinterpret_cast<float*>(context.workspace() + bound.wide_bytes);
     const kernels::GemmEpilogue epilogue = make_epilogue(context, bound, c, memory);
     float* workspace = memory + bound.addend_floats;
-    const auto k = static_cast<std::ptrdiff_t>(bound.k), m = static_cast<std::ptrdiff_t>(bound.m), n = static_cast<std::ptrdiff_t>(bound.n);
+    const auto k = static_cast<std::ptrdiff_t>(bound.k), m = static_cast<std::ptrdiff_t>(bound.m),
+               n = static_cast<std::ptrdiff_t>(bound.n);
     const kernels::GemmA left{a, transpose_a_ ? 1 : k, transpose_a_ ? m : 1};
     if (right_) {
-      kernels::gemm(bound.m, left, right_->view(context.packed(0)), out, bound.n, epilogue, workspace, context.parallel);
+      kernels::gemm(bound.m, left, right_->view(context.packed(0)), out, bound.n, epilogue, workspace,
+                    context.parallel);
     } else {
-      kernels::gemm_unpacked(bound.m, bound.n, bound.k, left, b, transpose_b_ ? 1 : n, transpose_b_ ? k : 1, out, bound.n, epilogue, workspace,
-                             context.parallel);
+      kernels::gemm_unpacked(bound.m, bound.n, bound.k, left, b, transpose_b_ ? 1 : n, transpose_b_ ? k : 1, out,
+                             bound.n, epilogue, workspace, context.parallel);
     }
     io.store();
   }
 
-  kernels::GemmEpilogue make_epilogue(const RunContext& context, const BoundGemm& bound, const float* c, float* memory) const {
+  kernels::GemmEpilogue make_epilogue(const RunContext& context, const BoundGemm& bound, const float* c,
+                                      float* memory) const {
     kernels::GemmEpilogue epilogue{.scale = alpha_};
     if (!c) return epilogue;
     const Addend addend = addend_of(&context.input(2), bound.m, bound.n);
@@ -138,16 +144,21 @@ class GemmKernel final : public Kernel {
     if (!context.has_input(2)) return;
     broadcast_binary<T, T, T>(context.parallel, y, context.input(2), y, [=](T product, T c) {
       const T term = beta == 1.0f ? c : scaled(c, beta);
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(product) + static_cast<std::make_unsigned_t<T>>(term));
-      else return product + term;
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(product) +
+                              static_cast<std::make_unsigned_t<T>>(term));
+      else
+        return product + term;
     });
   }
 
   template <typename T>
   static T scaled(T value, float factor) {
     const double product = static_cast<double>(value) * static_cast<double>(factor);
-    if constexpr (std::is_integral_v<T>) return float_to_integer<T>(product);
-    else return product;
+    if constexpr (std::is_integral_v<T>)
+      return float_to_integer<T>(product);
+    else
+      return product;
   }
 
   float alpha_, beta_;

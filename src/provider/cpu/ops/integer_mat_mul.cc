@@ -6,7 +6,6 @@
 #include "provider/cpu/convert.h"
 #include "provider/cpu/families.h"
 #include "provider/cpu/integer_product.h"
-#include "provider/cpu/matmul_plan.h"
 #include "provider/cpu/ops/saturate.h"
 #include "provider/cpu/ops/wide_io.h"
 #include "provider/cpu/plain_gemm.h"
@@ -16,75 +15,14 @@ namespace {
 
 bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUInt8; }
 
-const TensorView* optional_input(const RunContext& context, std::size_t i) { return context.has_input(i) ? &context.input(i) : nullptr; }
-
-/// Which inputs of an operator are the operands and their zero points.
-struct Operands {
-  std::size_t a, a_zero, b, b_zero;
-};
-
-/// What a product of bytes needs in the workspace, in this order, each part aligned.
-struct BoundProduct {
-  MatMulPlan plan;
-  std::size_t row_zeros = 0, column_zeros = 0, packed = 0, gemm = 0;  ///< bytes
-  std::size_t bytes() const { return row_zeros + column_zeros + packed + gemm; }
-};
-
-/// The part that MatMulInteger and QLinearMatMul share: byte matrices times byte matrices.
-class IntegerProduct {
- public:
-  IntegerProduct(const NodeDesc& node, Operands operands) : operands_(operands), right_(PackedIntegerRight::find(node, operands.b)) {}
-
-  std::vector<PackRequest> pack_requests() const {
-    if (!right_) return {};
-    return {right_->request()};
-  }
-
-  void bind(const BindContext& shapes, BoundProduct& bound) const {
-    bound.plan = MatMulPlan::make(shapes.inputs[operands_.a]->shape, shapes.inputs[operands_.b]->shape);
-    const MatMulPlan& plan = bound.plan;
-    bound.row_zeros = align_workspace(plan.m * sizeof(std::int32_t));
-    bound.column_zeros = align_workspace(plan.n * sizeof(std::int32_t));
-    if (!right_) bound.packed = align_workspace(kernels::packed_integer_b_size(plan.k, plan.n));
-    bound.gemm = align_workspace(kernels::integer_gemm_workspace_size(plan.m, plan.n, plan.k));
-  }
-
-  /// Matrix `i` of the stack; the output has rows of plan.n elements.
-  void run(const RunContext& context, const BoundProduct& bound, std::size_t i, std::byte* memory, kernels::IntegerOutput output, void* out,
-           const kernels::IntegerEpilogue& epilogue) const {
-    const MatMulPlan& plan = bound.plan;
-    const TensorView &a = context.input(operands_.a), &b = context.input(operands_.b);
-    const TensorView *a_zero = optional_input(context, operands_.a_zero), *b_zero = optional_input(context, operands_.b_zero);
-    auto* rows = reinterpret_cast<std::int32_t*>(memory);
-    auto* columns = reinterpret_cast<std::int32_t*>(memory + bound.row_zeros);
-    std::byte* packed = memory + bound.row_zeros + bound.column_zeros;
-    const PerLine row_line = per_line(a_zero, plan.m, i, plan.batch, "a_zero_point");
-    const PerLine column_line = per_line(b_zero, plan.n, i, plan.batch, "b_zero_point");
-    const kernels::IntegerA left{.data = a.bytes() + plan.a_offsets[i],
-                                 .is_signed = a.type == ElementType::kInt8,
-                                 .row_stride = plan.k,
-                                 .zero_point = widen_zero_points(a_zero, row_line, plan.m, rows)};
-    const kernels::PackedIntegerB right =
-        right_ ? right_->view(context.packed(0))
-               : kernels::pack_integer_b(b.bytes() + plan.b_offsets[i], b.type == ElementType::kInt8, static_cast<std::ptrdiff_t>(plan.n), 1, plan.k,
-                                         plan.n, packed, context.parallel);
-    kernels::integer_gemm(plan.m, left, right, widen_zero_points(b_zero, column_line, plan.n, columns), output, out, plan.n, epilogue,
-                          packed + bound.packed, context.parallel);
-  }
-
- private:
-  Operands operands_;
-  std::optional<PackedIntegerRight> right_;
-};
-
 class MatMulIntegerKernel final : public Kernel {
  public:
-  explicit MatMulIntegerKernel(const NodeDesc& node) : product_(node, {0, 2, 1, 3}) {}
+  explicit MatMulIntegerKernel(const NodeDesc& node) : product_(node, 1) {}
   std::vector<PackRequest> pack_requests() const override { return product_.pack_requests(); }
 
   Binding bind(const BindContext& shapes) const override {
     auto bound = std::make_shared<BoundProduct>();
-    product_.bind(shapes, *bound);
+    product_.bind(shapes.inputs[0]->shape, shapes.inputs[1]->shape, *bound);
     const std::size_t bytes = bound->bytes();
     return {bytes, std::move(bound)};
   }
@@ -94,7 +32,9 @@ class MatMulIntegerKernel final : public Kernel {
     const auto& bound = context.params<BoundProduct>();
     std::int32_t* out = context.output(0).mutable_data<std::int32_t>();
     for (std::size_t i = 0; i < bound.plan.batch; ++i) {
-      product_.run(context, bound, i, context.workspace(), kernels::IntegerOutput::kInt32, out + bound.plan.c_offset(i), {});
+      product_.run(context, bound, i,
+                   {&context.input(0), optional_input(context, 2), &context.input(1), optional_input(context, 3)},
+                   context.workspace(), kernels::IntegerOutput::kInt32, out + bound.plan.c_offset(i), {});
     }
   }
 
@@ -118,12 +58,15 @@ struct BoundQLinear {
 /// float8 values as floats.
 class QLinearMatMulKernel final : public Kernel {
  public:
-  explicit QLinearMatMulKernel(const NodeDesc& node) : product_(node, {0, 2, 3, 5}), integers_(is_byte(node.input_type(0)) && is_byte(node.input_type(3))) {}
-  std::vector<PackRequest> pack_requests() const override { return integers_ ? product_.pack_requests() : std::vector<PackRequest>{}; }
+  explicit QLinearMatMulKernel(const NodeDesc& node)
+      : product_(node, 3), integers_(is_byte(node.input_type(0)) && is_byte(node.input_type(3))) {}
+  std::vector<PackRequest> pack_requests() const override {
+    return integers_ ? product_.pack_requests() : std::vector<PackRequest>{};
+  }
 
   Binding bind(const BindContext& shapes) const override {
     auto bound = std::make_shared<BoundQLinear>();
-    product_.bind(shapes, bound->product);
+    product_.bind(shapes.inputs[0]->shape, shapes.inputs[3]->shape, bound->product);
     const MatMulPlan& plan = bound->product.plan;
     bound->sums = align_workspace(plan.m * plan.n * sizeof(std::int32_t));
     if (!integers_) {
@@ -140,7 +83,9 @@ class QLinearMatMulKernel final : public Kernel {
     for (std::size_t i = 0; i < bound.product.plan.batch; ++i) {
       if (integers_) {
         auto* sums = reinterpret_cast<std::int32_t*>(context.workspace());
-        product_.run(context, bound.product, i, context.workspace() + bound.sums, kernels::IntegerOutput::kInt32, sums, {});
+        product_.run(context, bound.product, i,
+                     {&context.input(0), &context.input(2), &context.input(3), &context.input(5)},
+                     context.workspace() + bound.sums, kernels::IntegerOutput::kInt32, sums, {});
         requantize(context, bound.product.plan, i, sums);
       } else {
         requantize(context, bound.product.plan, i, float_product(context, bound, i));
@@ -155,7 +100,8 @@ class QLinearMatMulKernel final : public Kernel {
     auto* a = reinterpret_cast<float*>(context.workspace() + bound.sums);
     auto* b = reinterpret_cast<float*>(context.workspace() + bound.sums + bound.left);
     const TensorView &a_zero = context.input(2), &b_zero = context.input(5);
-    const PerLine rows = per_line(&a_zero, plan.m, i, plan.batch, "a_zero_point"), columns = per_line(&b_zero, plan.n, i, plan.batch, "b_zero_point");
+    const PerLine rows = per_line(&a_zero, plan.m, i, plan.batch, "a_zero_point"),
+                  columns = per_line(&b_zero, plan.n, i, plan.batch, "b_zero_point");
     load_elements(context.input(0), plan.a_offsets[i], plan.m * plan.k, a);
     load_elements(context.input(3), plan.b_offsets[i], plan.k * plan.n, b);
     for (std::size_t j = 0; j < plan.m * plan.k; ++j) a[j] -= at(a_zero, rows, j / plan.k);
@@ -167,23 +113,27 @@ class QLinearMatMulKernel final : public Kernel {
   /// y = saturate(round(sum * (a_scale * b_scale / y_scale)) + y_zero_point).
   template <typename Sum>
   static void requantize(const RunContext& context, const MatMulPlan& plan, std::size_t i, const Sum* sums) {
-    const TensorView &y = context.output(0), &a_scale = context.input(1), &b_scale = context.input(4), &y_scale = context.input(6);
-    const PerLine a = per_line(&a_scale, plan.m, i, plan.batch, "a_scale"), b = per_line(&b_scale, plan.n, i, plan.batch, "b_scale");
+    const TensorView &y = context.output(0), &a_scale = context.input(1), &b_scale = context.input(4),
+                     &y_scale = context.input(6);
+    const PerLine a = per_line(&a_scale, plan.m, i, plan.batch, "a_scale"),
+                  b = per_line(&b_scale, plan.n, i, plan.batch, "b_scale");
     const PerLine over = per_line(&y_scale, plan.m, i, plan.batch, "y_scale");
     const PerLine zero = per_line(&context.input(7), plan.m, i, plan.batch, "y_zero_point");
-    dispatch(Types<std::int8_t, std::uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>{}, y.type, "QLinearMatMul", [&]<typename T>() {
-      T* to = y.mutable_data<T>() + plan.c_offset(i);
-      context.parallel.parallel_for(plan.m, chunk_of(plan.n), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; ++row) {
-          const float left = at(a_scale, a, row), divisor = at(y_scale, over, row), shift = at(context.input(7), zero, row);
-          float factor = left * at(b_scale, b, 0) / divisor;
-          for (std::size_t j = 0; j < plan.n; ++j) {
-            if (b.step != 0) factor = left * at(b_scale, b, j) / divisor;
-            to[row * plan.n + j] = quantized<T>(static_cast<float>(sums[row * plan.n + j]) * factor, shift);
-          }
-        }
-      });
-    });
+    dispatch(Types<std::int8_t, std::uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>{}, y.type,
+             "QLinearMatMul", [&]<typename T>() {
+               T* to = y.mutable_data<T>() + plan.c_offset(i);
+               context.parallel.parallel_for(plan.m, chunk_of(plan.n), [&](std::size_t begin, std::size_t end) {
+                 for (std::size_t row = begin; row < end; ++row) {
+                   const float left = at(a_scale, a, row), divisor = at(y_scale, over, row),
+                               shift = at(context.input(7), zero, row);
+                   float factor = left * at(b_scale, b, 0) / divisor;
+                   for (std::size_t j = 0; j < plan.n; ++j) {
+                     if (b.step != 0) factor = left * at(b_scale, b, j) / divisor;
+                     to[row * plan.n + j] = quantized<T>(static_cast<float>(sums[row * plan.n + j]) * factor, shift);
+                   }
+                 }
+               });
+             });
   }
 
   static float at(const TensorView& values, PerLine line, std::size_t i) {

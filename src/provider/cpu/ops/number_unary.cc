@@ -8,7 +8,6 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-
 // Each maps a value of the compute type. Integers wrap, so that the most negative one stays itself.
 struct AbsOp {
   template <typename C>
@@ -47,7 +46,9 @@ struct SignOp {
 };
 struct ReluOp {
   template <typename C>
-  C operator()(C x) const { return x < C(0) ? C(0) : x; }
+  C operator()(C x) const {
+    return x < C(0) ? C(0) : x;
+  }
 };
 struct ShrinkOp {
   float bias = 0, lambd = 0.5f;
@@ -66,7 +67,8 @@ struct ShrinkOp {
     if constexpr (std::is_floating_point_v<C>) {
       return value;
     } else {
-      constexpr auto kLow = static_cast<Wide>(std::numeric_limits<C>::min()), kHigh = static_cast<Wide>(std::numeric_limits<C>::max());
+      constexpr auto kLow = static_cast<Wide>(std::numeric_limits<C>::min()),
+                     kHigh = static_cast<Wide>(std::numeric_limits<C>::max());
       if (!(value > kLow)) return std::numeric_limits<C>::min();
       return value >= kHigh ? std::numeric_limits<C>::max() : static_cast<C>(value);
     }
@@ -74,7 +76,9 @@ struct ShrinkOp {
 };
 
 template <typename Op>
-Op make_op(const NodeDesc&) { return {}; }
+Op make_op(const NodeDesc&) {
+  return {};
+}
 template <>
 ShrinkOp make_op<ShrinkOp>(const NodeDesc& node) {
   return {node.attributes->get_float("bias", 0.0f), node.attributes->get_float("lambd", 0.5f)};
@@ -91,9 +95,11 @@ class NumberUnaryKernel final : public Kernel {
       const T* in = x.data<T>();
       T* out = y.mutable_data<T>();
       const Op op = op_;
-      context.parallel.parallel_for(static_cast<std::size_t>(x.num_elements()), kElementChunk, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) out[i] = T(op(static_cast<compute_type<T>>(in[i])));
-      });
+      context.parallel.parallel_for(static_cast<std::size_t>(x.num_elements()), kElementChunk,
+                                    [&](std::size_t begin, std::size_t end) {
+                                      for (std::size_t i = begin; i < end; ++i)
+                                        out[i] = T(op(static_cast<compute_type<T>>(in[i])));
+                                    });
     });
   }
 

@@ -1,17 +1,18 @@
 #pragma once
 
 #include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
-#include "graph/attribute.h"
 #include "sardonyx/tensor.h"
 #include "sardonyx/value.h"
 
+#include "graph/attribute.h"
+
 namespace sardonyx::provider::cpu {
 
-/// A tensor written as numbers: float values that are converted to `type`, whatever it is. Strings hold the numbers' text.
+/// A tensor written as numbers: float values that are converted to `type`, whatever it is. Strings hold the numbers'
+/// text.
 struct Numbers {
   ElementType type = ElementType::kFloat32;
   Shape shape;
@@ -25,8 +26,8 @@ struct OpCase {
   std::vector<Numbers> inputs;  ///< type kUndefined: left out
   std::vector<Numbers> outputs;
   graph::Attributes attributes = {};
-  std::string error = {};    ///< text the message must hold
-  double tolerance = 0;      ///< absolute and relative; 0: the numbers exactly, NaN equal to NaN
+  std::string error = {};  ///< text the message must hold
+  double tolerance = 0;    ///< absolute and relative; 0: the numbers exactly, NaN equal to NaN
   std::string domain = {};
 };
 

@@ -1,11 +1,13 @@
+#include "provider/cpu/ops/op_case.h"
+
 #include <cmath>
 #include <string>
 
+#include "sardonyx/error.h"
+
 #include "provider/cpu/convert.h"
 #include "provider/cpu/cpu_provider.h"
-#include "provider/cpu/ops/op_case.h"
 #include "provider/evaluate.h"
-#include "sardonyx/error.h"
 
 namespace sardonyx::provider::cpu {
 
@@ -42,9 +44,12 @@ void compare(const Tensor& found, const Numbers& expected, double tolerance) {
   const std::vector<double> values = to_doubles(found.view());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double wanted = expected.values[i];
-    if (std::isnan(wanted)) EXPECT_TRUE(std::isnan(values[i])) << "element " << i << " is " << values[i];
-    else if (tolerance == 0 || std::isinf(wanted)) EXPECT_EQ(values[i], wanted) << "element " << i;
-    else EXPECT_NEAR(values[i], wanted, tolerance * (1 + std::abs(wanted))) << "element " << i;
+    if (std::isnan(wanted))
+      EXPECT_TRUE(std::isnan(values[i])) << "element " << i << " is " << values[i];
+    else if (tolerance == 0 || std::isinf(wanted))
+      EXPECT_EQ(values[i], wanted) << "element " << i;
+    else
+      EXPECT_NEAR(values[i], wanted, tolerance * (1 + std::abs(wanted))) << "element " << i;
   }
 }
 
@@ -53,7 +58,8 @@ void compare(const Tensor& found, const Numbers& expected, double tolerance) {
 void check(const OpCase& test) {
   const CpuProvider cpu;
   std::vector<Value> inputs;
-  for (const Numbers& input : test.inputs) inputs.push_back(input.type == ElementType::kUndefined ? Value() : Value(to_tensor(input)));
+  for (const Numbers& input : test.inputs)
+    inputs.push_back(input.type == ElementType::kUndefined ? Value() : Value(to_tensor(input)));
   std::string message;
   try {
     const std::size_t count = std::max<std::size_t>(1, test.outputs.size());
@@ -63,8 +69,10 @@ void check(const OpCase& test) {
     message = error.message();
     EXPECT_NE(error.code(), ErrorCode::kInternal) << message;
   }
-  if (test.error.empty()) EXPECT_EQ(message, "");
-  else EXPECT_NE(message.find(test.error), std::string::npos) << "found: " << message;
+  if (test.error.empty())
+    EXPECT_EQ(message, "");
+  else
+    EXPECT_NE(message.find(test.error), std::string::npos) << "found: " << message;
 }
 
 OpCase with_type(OpCase test, ElementType from, ElementType to) {

@@ -33,8 +33,10 @@ T pow_element(T base, E exponent) {
     return static_cast<T>(integer_pow(base, exponent));
   } else {
     const double result = std::pow(static_cast<double>(base), static_cast<double>(exponent));
-    if constexpr (std::is_integral_v<T>) return float_to_integer<T>(result);
-    else return T(result);
+    if constexpr (std::is_integral_v<T>)
+      return float_to_integer<T>(result);
+    else
+      return T(result);
   }
 }
 
@@ -76,10 +78,20 @@ void pow_tensors(const RunContext& context) {
   T* results = out.mutable_data<T>();
   const std::int64_t step_x = walk.inner_strides()[0], step_y = walk.inner_strides()[1];
   walk.for_each_run(context.parallel, [&](std::int64_t at, const auto& offset, std::int64_t count) {
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<E, float>) {
+      if (y.type == ElementType::kFloat32) {
+        const auto operands = step_x == 0   ? kernels::Operands::kScalarA
+                              : step_y == 0 ? kernels::Operands::kScalarB
+                                            : kernels::Operands::kArrays;
+        return kernels::power(operands, bases + offset[0], y.data<float>() + offset[1], results + at,
+                              static_cast<std::size_t>(count));
+      }
+    }
     E exponents[kBlock];
     for (std::int64_t begin = 0; begin < count; begin += kBlock) {
       const std::int64_t n = std::min(kBlock, count - begin);
-      load_elements(y, static_cast<std::size_t>(offset[1] + begin * step_y), static_cast<std::size_t>(step_y == 0 ? 1 : n), exponents);
+      load_elements(y, static_cast<std::size_t>(offset[1] + begin * step_y),
+                    static_cast<std::size_t>(step_y == 0 ? 1 : n), exponents);
       pow_block(bases + offset[0] + begin * step_x, step_x, exponents, step_y, results + at + begin, n);
     }
   });

@@ -25,7 +25,8 @@ void load_run(const TensorView* values, std::size_t offset, std::size_t step, st
 
 void check_zero_point(const TensorView* zero, const TensorView& scale) {
   if (!zero || zero->num_elements() == scale.num_elements()) return;
-  fail(ErrorCode::kInvalidArgument, "scale and zero point must have one shape, found {} and {}", scale.shape.to_string(), zero->shape.to_string());
+  fail(ErrorCode::kInvalidArgument, "scale and zero point must have one shape, found {} and {}",
+       scale.shape.to_string(), zero->shape.to_string());
 }
 
 /// The bounds of an integer type that quantisation saturates to.
@@ -56,35 +57,42 @@ class QuantizeKernel final : public Kernel {
     const TensorView* zero = context.has_input(2) ? &context.input(2) : nullptr;
     check_zero_point(zero, scale);
     const QuantLayout layout(x.shape, scale.shape, axis_, block_size_);
-    const bool fast = x.type == ElementType::kFloat32 && precision_ == ElementType::kFloat32 && bit_width(y.type) == 8 && is_integer(y.type);
-    layout.for_each_run(context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
-      if (fast && step == 0) return quantize_run(x, scale, zero, y, begin, count, offset);
-      QuantLayout::cut(begin, count, offset, step, [&](std::size_t from, std::size_t n, std::size_t at, std::size_t by) {
-        quantize_piece(x, scale, zero, y, from, n, at, by);
-      });
-    });
+    const bool fast = x.type == ElementType::kFloat32 && precision_ == ElementType::kFloat32 &&
+                      bit_width(y.type) == 8 && is_integer(y.type);
+    layout.for_each_run(context.parallel,
+                        [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
+                          if (fast && step == 0) return quantize_run(x, scale, zero, y, begin, count, offset);
+                          QuantLayout::cut(begin, count, offset, step,
+                                           [&](std::size_t from, std::size_t n, std::size_t at, std::size_t by) {
+                                             quantize_piece(x, scale, zero, y, from, n, at, by);
+                                           });
+                        });
   }
 
  private:
   /// float32 to bytes by one scale.
-  static void quantize_run(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
-                           std::size_t count, std::size_t offset) {
+  static void quantize_run(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y,
+                           std::size_t begin, std::size_t count, std::size_t offset) {
     float factor = 0;
     std::int64_t shift = 0;
     load_elements(scale, offset, 1, &factor);
     if (zero) load_elements(*zero, offset, 1, &shift);
     const auto zero_point = static_cast<std::int32_t>(shift);
     const float* in = x.data<float>() + begin;
-    if (y.type == ElementType::kUInt8) kernels::quantize(in, count, factor, zero_point, y.mutable_data<std::uint8_t>() + begin);
-    else kernels::quantize(in, count, factor, zero_point, y.mutable_data<std::int8_t>() + begin);
+    if (y.type == ElementType::kUInt8)
+      kernels::quantize(in, count, factor, zero_point, y.mutable_data<std::uint8_t>() + begin);
+    else
+      kernels::quantize(in, count, factor, zero_point, y.mutable_data<std::int8_t>() + begin);
   }
 
-  void quantize_piece(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
-                      std::size_t count, std::size_t offset, std::size_t step) const {
+  void quantize_piece(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y,
+                      std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) const {
     alignas(64) float quotients[kMaxRun], zeros[kMaxRun];
     const bool in_double = x.type == ElementType::kInt32 || precision_ == ElementType::kFloat64;
-    if (in_double) divide<double>(x, scale, begin, count, offset, step, quotients);
-    else divide<float>(x, scale, begin, count, offset, step, quotients);
+    if (in_double)
+      divide<double>(x, scale, begin, count, offset, step, quotients);
+    else
+      divide<float>(x, scale, begin, count, offset, step, quotients);
     load_run(zero, offset, step, count, zeros);
     if (is_integer(y.type)) {
       round_and_saturate(quotients, zeros, count, range_of(y.type));
@@ -97,8 +105,8 @@ class QuantizeKernel final : public Kernel {
 
   /// x / scale, rounded to the precision asked for.
   template <typename W>
-  void divide(const TensorView& x, const TensorView& scale, std::size_t begin, std::size_t count, std::size_t offset, std::size_t step,
-              float* out) const {
+  void divide(const TensorView& x, const TensorView& scale, std::size_t begin, std::size_t count, std::size_t offset,
+              std::size_t step, float* out) const {
     alignas(64) W values[kMaxRun], scales[kMaxRun];
     load_elements(x, begin, count, values);
     load_run(&scale, offset, step, count, scales);
@@ -146,44 +154,54 @@ class DequantizeKernel final : public Kernel {
     const TensorView* zero = context.has_input(2) ? &context.input(2) : nullptr;
     check_zero_point(zero, scale);
     const QuantLayout layout(x.shape, scale.shape, axis_, block_size_);
-    layout.for_each_run(context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
-      if (step == 0 && y.type == ElementType::kFloat32 && dequantize_run(x, scale, zero, y, begin, count, offset)) return;
-      QuantLayout::cut(begin, count, offset, step, [&](std::size_t from, std::size_t n, std::size_t at, std::size_t by) {
-        dequantize_piece(x, scale, zero, y, from, n, at, by);
-      });
-    });
+    layout.for_each_run(
+        context.parallel, [&](std::size_t begin, std::size_t count, std::size_t offset, std::size_t step) {
+          if (step == 0 && y.type == ElementType::kFloat32 && dequantize_run(x, scale, zero, y, begin, count, offset))
+            return;
+          QuantLayout::cut(begin, count, offset, step,
+                           [&](std::size_t from, std::size_t n, std::size_t at, std::size_t by) {
+                             dequantize_piece(x, scale, zero, y, from, n, at, by);
+                           });
+        });
   }
 
  private:
   /// int8, uint8 or int32 to float32 by one scale; false for other types.
-  static bool dequantize_run(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
-                             std::size_t count, std::size_t offset) {
-    if (!type_in(x.type, {ElementType::kInt8, ElementType::kUInt8}) && (x.type != ElementType::kInt32 || zero)) return false;
+  static bool dequantize_run(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y,
+                             std::size_t begin, std::size_t count, std::size_t offset) {
+    if (!type_in(x.type, {ElementType::kInt8, ElementType::kUInt8}) && (x.type != ElementType::kInt32 || zero))
+      return false;
     float factor = 0;
     std::int64_t shift = 0;
     load_elements(scale, offset, 1, &factor);
     if (zero) load_elements(*zero, offset, 1, &shift);
     const auto zero_point = static_cast<std::int32_t>(shift);
     float* out = y.mutable_data<float>() + begin;
-    if (x.type == ElementType::kInt8) kernels::dequantize(x.data<std::int8_t>() + begin, count, factor, zero_point, out);
-    else if (x.type == ElementType::kUInt8) kernels::dequantize(x.data<std::uint8_t>() + begin, count, factor, zero_point, out);
-    else kernels::dequantize(x.data<std::int32_t>() + begin, count, factor, zero_point, out);
+    if (x.type == ElementType::kInt8)
+      kernels::dequantize(x.data<std::int8_t>() + begin, count, factor, zero_point, out);
+    else if (x.type == ElementType::kUInt8)
+      kernels::dequantize(x.data<std::uint8_t>() + begin, count, factor, zero_point, out);
+    else
+      kernels::dequantize(x.data<std::int32_t>() + begin, count, factor, zero_point, out);
     return true;
   }
 
-  static void dequantize_piece(const TensorView& x, const TensorView& scale, const TensorView* zero, const TensorView& y, std::size_t begin,
-                               std::size_t count, std::size_t offset, std::size_t step) {
+  static void dequantize_piece(const TensorView& x, const TensorView& scale, const TensorView* zero,
+                               const TensorView& y, std::size_t begin, std::size_t count, std::size_t offset,
+                               std::size_t step) {
     alignas(64) float values[kMaxRun], scales[kMaxRun];
     load_run(&scale, offset, step, count, scales);
     load_centred(x, zero, begin, count, offset, step, values);
     for (std::size_t i = 0; i < count; ++i) values[i] *= scales[i];
-    if (y.type == ElementType::kFloat32) std::copy_n(values, count, y.mutable_data<float>() + begin);
-    else store_elements(values, y, begin, count);
+    if (y.type == ElementType::kFloat32)
+      std::copy_n(values, count, y.mutable_data<float>() + begin);
+    else
+      store_elements(values, y, begin, count);
   }
 
   /// x - zero, rounded once to float.
-  static void load_centred(const TensorView& x, const TensorView* zero, std::size_t begin, std::size_t count, std::size_t offset, std::size_t step,
-                           float* out) {
+  static void load_centred(const TensorView& x, const TensorView* zero, std::size_t begin, std::size_t count,
+                           std::size_t offset, std::size_t step, float* out) {
     if (x.type == ElementType::kInt32 && zero) {
       std::int64_t values[kMaxRun], zeros[kMaxRun];
       load_elements(x, begin, count, values);
@@ -210,20 +228,24 @@ class DynamicQuantizeKernel final : public Kernel {
     const auto count = static_cast<std::size_t>(x.num_elements());
     const kernels::QuantizationParameters found =
         context.wants_output(0)
-            ? kernels::dynamic_quantize(x.data<float>(), count, context.output(0).mutable_data<std::uint8_t>(), context.parallel)
+            ? kernels::dynamic_quantize(x.data<float>(), count, context.output(0).mutable_data<std::uint8_t>(),
+                                        context.parallel)
             : kernels::uint8_parameters(kernels::min_max_with_zero(x.data<float>(), count, context.parallel));
     if (context.wants_output(1)) *context.output(1).mutable_data<float>() = found.scale;
-    if (context.wants_output(2)) *context.output(2).mutable_data<std::uint8_t>() = static_cast<std::uint8_t>(found.zero_point);
+    if (context.wants_output(2))
+      *context.output(2).mutable_data<std::uint8_t>() = static_cast<std::uint8_t>(found.zero_point);
   }
 };
 
 bool is_real_float(ElementType type) {
-  return type_in(type, {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16, ElementType::kFloat8E8M0});
+  return type_in(type,
+                 {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16, ElementType::kFloat8E8M0});
 }
 
 Support supports_quantize(const NodeDesc& node) {
   if (!is_real_float(node.input_type(0)) && node.input_type(0) != ElementType::kInt32) return decline_type(node, 0);
-  return is_real_float(node.input_type(1)) || node.input_type(1) == ElementType::kInt32 ? Support::accept() : decline_type(node, 1);
+  return is_real_float(node.input_type(1)) || node.input_type(1) == ElementType::kInt32 ? Support::accept()
+                                                                                        : decline_type(node, 1);
 }
 Support supports_dequantize(const NodeDesc& node) {
   if (bit_width(node.input_type(0)) > 32 || node.input_type(0) == ElementType::kString) return decline_type(node, 0);
@@ -238,7 +260,10 @@ Support supports_dynamic(const NodeDesc& node) {
 void add_quantize_kernels(KernelTable& table) {
   table.push_back({"", "QuantizeLinear", supports_quantize, make<QuantizeKernel>});
   table.push_back({"", "DequantizeLinear", supports_dequantize, make<DequantizeKernel>});
+  table.push_back({"com.microsoft", "QuantizeLinear", supports_quantize, make<QuantizeKernel>});
+  table.push_back({"com.microsoft", "DequantizeLinear", supports_dequantize, make<DequantizeKernel>});
   table.push_back({"", "DynamicQuantizeLinear", supports_dynamic, make<DynamicQuantizeKernel>});
+  add_qlinear_elementwise_kernels(table);
 }
 
 }  // namespace sardonyx::provider::cpu

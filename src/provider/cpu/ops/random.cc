@@ -11,7 +11,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// A stream of random numbers that is a function of (seed, position), so that it is the same however it is cut among threads.
+/// A stream of random numbers that is a function of (seed, position), so that it is the same however it is cut among
+/// threads.
 class RandomStream {
  public:
   explicit RandomStream(std::uint64_t seed) : seed_(mix(seed + kStep)) {}
@@ -38,7 +39,8 @@ class RandomStream {
   std::uint64_t seed_;
 };
 
-/// Where a node's numbers come from: with a `seed` attribute every run draws the same ones, without one every run others.
+/// Where a node's numbers come from: with a `seed` attribute every run draws the same ones, without one every run
+/// others.
 class RandomSource {
  public:
   explicit RandomSource(const NodeDesc& node) : seeded_(node.attributes->has("seed")) {
@@ -63,15 +65,16 @@ class RandomSource {
 /// y[i] = fn(i) for every element.
 template <typename Fn>
 void fill(const Parallel& parallel, const TensorView& y, Fn fn) {
-  parallel.parallel_for(static_cast<std::size_t>(y.num_elements()), kElementChunk, [&](std::size_t begin, std::size_t end) {
-    constexpr std::size_t kBlock = 256;
-    double block[kBlock];
-    for (std::size_t i = begin; i < end; i += kBlock) {
-      const std::size_t count = std::min(kBlock, end - i);
-      for (std::size_t j = 0; j < count; ++j) block[j] = fn(i + j);
-      store_elements(block, y, i, count);
-    }
-  });
+  parallel.parallel_for(static_cast<std::size_t>(y.num_elements()), kElementChunk,
+                        [&](std::size_t begin, std::size_t end) {
+                          constexpr std::size_t kBlock = 256;
+                          double block[kBlock];
+                          for (std::size_t i = begin; i < end; i += kBlock) {
+                            const std::size_t count = std::min(kBlock, end - i);
+                            for (std::size_t j = 0; j < count; ++j) block[j] = fn(i + j);
+                            store_elements(block, y, i, count);
+                          }
+                        });
 }
 
 class UniformKernel final : public Kernel {
@@ -92,7 +95,9 @@ class UniformKernel final : public Kernel {
 class NormalKernel final : public Kernel {
  public:
   explicit NormalKernel(const NodeDesc& node)
-      : source_(node), mean_(node.attributes->get_float("mean", 0.0f)), scale_(node.attributes->get_float("scale", 1.0f)) {}
+      : source_(node),
+        mean_(node.attributes->get_float("mean", 0.0f)),
+        scale_(node.attributes->get_float("scale", 1.0f)) {}
   void run(RunContext& context) const override {
     const RandomStream stream = source_.stream();
     const double mean = mean_, scale = scale_;
@@ -135,7 +140,8 @@ class MultinomialKernel final : public Kernel {
     const auto batch = static_cast<std::size_t>(x.shape[0]), classes = static_cast<std::size_t>(x.shape[1]);
     const auto samples = static_cast<std::size_t>(y.shape[1]);
     if (batch * samples == 0) return;
-    if (classes == 0) fail(ErrorCode::kInvalidArgument, "Multinomial has no classes to draw from: input shape {}", x.shape.to_string());
+    if (classes == 0)
+      fail(ErrorCode::kInvalidArgument, "Multinomial has no classes to draw from: input shape {}", x.shape.to_string());
     const RandomStream stream = source_.stream();
     auto* memory = reinterpret_cast<double*>(context.workspace());
     context.parallel.parallel_for(batch, chunk_of(classes + samples), [&](std::size_t begin, std::size_t end) {

@@ -17,7 +17,8 @@ template <typename T>
 struct SumTypes {
   using In = T;
   using Compute = compute_type<T>;
-  using Acc = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<Compute>>::type;
+  using Acc =
+      typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<Compute>>::type;
 };
 
 template <typename T>
@@ -31,8 +32,10 @@ template <typename T>
 struct AbsReducer : SumReducer<T> {
   using typename SumTypes<T>::Compute, typename SumTypes<T>::Acc;
   static Acc map(Compute x, Compute) {
-    if constexpr (std::is_integral_v<T>) return x < Compute(0) ? Acc(0) - static_cast<Acc>(x) : static_cast<Acc>(x);
-    else return std::abs(x);
+    if constexpr (std::is_integral_v<T>)
+      return x < Compute(0) ? Acc(0) - static_cast<Acc>(x) : static_cast<Acc>(x);
+    else
+      return std::abs(x);
   }
 };
 template <typename T>
@@ -54,7 +57,8 @@ struct MaxReducer {
   using Compute = compute_type<T>;
   using Acc = Compute;
   static Acc identity() {
-    return std::numeric_limits<Acc>::has_infinity ? static_cast<Acc>(-std::numeric_limits<Acc>::infinity()) : std::numeric_limits<Acc>::lowest();
+    return std::numeric_limits<Acc>::has_infinity ? static_cast<Acc>(-std::numeric_limits<Acc>::infinity())
+                                                  : std::numeric_limits<Acc>::lowest();
   }
   static Acc map(Compute x, Compute) { return x; }
   static Acc combine(Acc a, Acc b) { return a > b || a != a ? a : b; }
@@ -63,7 +67,8 @@ template <typename T>
 struct MinReducer : MaxReducer<T> {
   using typename MaxReducer<T>::Acc;
   static Acc identity() {
-    return std::numeric_limits<Acc>::has_infinity ? std::numeric_limits<Acc>::infinity() : std::numeric_limits<Acc>::max();
+    return std::numeric_limits<Acc>::has_infinity ? std::numeric_limits<Acc>::infinity()
+                                                  : std::numeric_limits<Acc>::max();
   }
   static Acc combine(Acc a, Acc b) { return a < b || a != a ? a : b; }
 };
@@ -83,10 +88,13 @@ template <typename T, typename Acc, typename Fn>
 T through_float(Acc total, Fn fn) {
   if constexpr (std::is_integral_v<T>) {
     double value = 0;
-    if constexpr (std::is_integral_v<Acc>) value = fn(static_cast<double>(static_cast<T>(total)));
-    else value = fn(static_cast<double>(total));
+    if constexpr (std::is_integral_v<Acc>)
+      value = fn(static_cast<double>(static_cast<T>(total)));
+    else
+      value = fn(static_cast<double>(total));
     if (!(value > static_cast<double>(std::numeric_limits<T>::min()))) return std::numeric_limits<T>::min();
-    return value < static_cast<double>(std::numeric_limits<T>::max()) ? static_cast<T>(value) : std::numeric_limits<T>::max();
+    return value < static_cast<double>(std::numeric_limits<T>::max()) ? static_cast<T>(value)
+                                                                      : std::numeric_limits<T>::max();
   } else {
     return T(fn(total));
   }
@@ -95,14 +103,17 @@ T through_float(Acc total, Fn fn) {
 /// What is done with a total, by operator. Called as finish<T>(total, count of elements folded).
 struct AsIs {
   template <typename T, typename Acc>
-  static T finish(Acc total, std::int64_t) { return T(total); }
+  static T finish(Acc total, std::int64_t) {
+    return T(total);
+  }
 };
 struct DivideByCount {
   template <typename T, typename Acc>
   static T finish(Acc total, std::int64_t count) {
     if constexpr (std::is_integral_v<T>) {
       if (count == 0) fail(ErrorCode::kInvalidArgument, "ReduceMean: the mean of no integers is not defined");
-      return static_cast<T>(static_cast<std::int64_t>(static_cast<T>(total)) / count);
+      using Wide = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
+      return static_cast<T>(static_cast<Wide>(static_cast<T>(total)) / static_cast<Wide>(count));
     } else {
       return T(total / static_cast<Acc>(count));
     }
@@ -122,8 +133,8 @@ struct Logarithm {
 };
 
 using SumElementTypes = Types<float, double, Half, BFloat16, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>;
-using OrderElementTypes =
-    Types<float, double, Half, BFloat16, std::int8_t, std::uint8_t, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t, bool>;
+using OrderElementTypes = Types<float, double, Half, BFloat16, std::int8_t, std::uint8_t, std::int32_t, std::int64_t,
+                                std::uint32_t, std::uint64_t, bool>;
 
 /// What every reduction has: its axes and options.
 class ReduceKernelBase : public Kernel {
@@ -134,7 +145,8 @@ class ReduceKernelBase : public Kernel {
   ReduceLayout layout(const RunContext& context) const {
     bool flags[ReduceLayout::kMaxRank];
     const TensorView& x = context.input(0);
-    return ReduceLayout(x.shape, reduce_flags(x.shape, context.has_input(1) ? &context.input(1) : nullptr, noop_, flags));
+    return ReduceLayout(x.shape,
+                        reduce_flags(x.shape, context.has_input(1) ? &context.input(1) : nullptr, noop_, flags));
   }
 
   /// Reduces float tensors of a simple layout in the kernels layer; false where it is not for them.
@@ -143,8 +155,9 @@ class ReduceKernelBase : public Kernel {
     if (x.type != ElementType::kFloat32) return false;
     const auto simple = layout.simple();
     if (!simple) return false;
-    kernels::reduce(reduction, x.data<float>(), static_cast<std::size_t>(simple->outer), static_cast<std::size_t>(simple->n),
-                    static_cast<std::size_t>(simple->inner), context.output(0).mutable_data<float>(), context.parallel);
+    kernels::reduce(reduction, x.data<float>(), static_cast<std::size_t>(simple->outer),
+                    static_cast<std::size_t>(simple->n), static_cast<std::size_t>(simple->inner),
+                    context.output(0).mutable_data<float>(), context.parallel);
     return true;
   }
 
@@ -179,7 +192,9 @@ struct LogSumSink {
   struct Element {
     T* to;
     Compute shift;
-    void operator=(Compute total) { *to = through_float<T>(std::log(total) + shift, [](auto value) { return value; }); }
+    void operator=(Compute total) {
+      *to = through_float<T>(std::log(total) + shift, [](auto value) { return value; });
+    }
   };
   Element operator[](std::size_t o) const { return {out + o, shift[o]}; }
 };
@@ -222,8 +237,10 @@ KernelEntry sum_entry(std::string_view name) {
 }  // namespace
 
 void add_reduce_kernels(KernelTable& table) {
-  table.push_back({"", "ReduceMax", supports_in<OrderElementTypes>, make<ReduceKernel<MaxReducer, AsIs, OrderElementTypes, Reduction::kMax>>});
-  table.push_back({"", "ReduceMin", supports_in<OrderElementTypes>, make<ReduceKernel<MinReducer, AsIs, OrderElementTypes, Reduction::kMin>>});
+  table.push_back({"", "ReduceMax", supports_in<OrderElementTypes>,
+                   make<ReduceKernel<MaxReducer, AsIs, OrderElementTypes, Reduction::kMax>>});
+  table.push_back({"", "ReduceMin", supports_in<OrderElementTypes>,
+                   make<ReduceKernel<MinReducer, AsIs, OrderElementTypes, Reduction::kMin>>});
   table.push_back(sum_entry<SumReducer, AsIs, Reduction::kSum>("ReduceSum"));
   table.push_back(sum_entry<SumReducer, DivideByCount, Reduction::kMean>("ReduceMean"));
   table.push_back(sum_entry<ProdReducer, AsIs, Reduction::kProd>("ReduceProd"));

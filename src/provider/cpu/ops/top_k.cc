@@ -7,8 +7,8 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-/// A heap of element indices that lives in the output itself: slot i is slots[i * stride]. Its root is the element that would
-/// be given up first. Elements are ordered by value, NaN above all, and equal values by index, lower ones first.
+/// A heap of element indices that lives in the output itself: slot i is slots[i * stride]. Its root is the element that
+/// would be given up first. Elements are ordered by value, NaN above all, and equal values by index, lower ones first.
 template <typename T>
 class IndexHeap {
  public:
@@ -79,19 +79,23 @@ class TopKKernel final : public Kernel {
     const TensorView& shape_of = wants_values ? context.output(0) : context.output(1);
     const AxisSplit split = split_at_axis(x.shape, axis_);
     const std::int64_t k = split_at_axis(shape_of.shape, axis_).length;
-    auto* indices = context.wants_output(1) ? context.output(1).mutable_data<std::int64_t>() : reinterpret_cast<std::int64_t*>(context.workspace());
+    auto* indices = context.wants_output(1) ? context.output(1).mutable_data<std::int64_t>()
+                                            : reinterpret_cast<std::int64_t*>(context.workspace());
     dispatch(NumberTypes{}, x.type, "TopK", [&]<typename T>() {
       const T* in = x.data<T>();
       T* values = wants_values ? context.output(0).mutable_data<T>() : nullptr;
-      const auto chunk = static_cast<std::size_t>(std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, split.length)));
-      context.parallel.parallel_for(static_cast<std::size_t>(split.outer * split.inner), chunk, [&](std::size_t begin, std::size_t end) {
-        for (auto u = static_cast<std::int64_t>(begin); u < static_cast<std::int64_t>(end); ++u) {
-          const std::int64_t from = u / split.inner * split.length * split.inner + u % split.inner;
-          const std::int64_t to = u / split.inner * k * split.inner + u % split.inner;
-          IndexHeap<T>(in + from, indices + to, split.inner, largest_).select(k, split.length);
-          for (std::int64_t i = 0; values && i < k; ++i) values[to + i * split.inner] = in[from + indices[to + i * split.inner] * split.inner];
-        }
-      });
+      const auto chunk =
+          static_cast<std::size_t>(std::max<std::int64_t>(1, 4096 / std::max<std::int64_t>(1, split.length)));
+      context.parallel.parallel_for(
+          static_cast<std::size_t>(split.outer * split.inner), chunk, [&](std::size_t begin, std::size_t end) {
+            for (auto u = static_cast<std::int64_t>(begin); u < static_cast<std::int64_t>(end); ++u) {
+              const std::int64_t from = u / split.inner * split.length * split.inner + u % split.inner;
+              const std::int64_t to = u / split.inner * k * split.inner + u % split.inner;
+              IndexHeap<T>(in + from, indices + to, split.inner, largest_).select(k, split.length);
+              for (std::int64_t i = 0; values && i < k; ++i)
+                values[to + i * split.inner] = in[from + indices[to + i * split.inner] * split.inner];
+            }
+          });
     });
   }
 

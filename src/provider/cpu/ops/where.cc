@@ -10,7 +10,8 @@ namespace {
 
 template <typename T>
 void where(const RunContext& context) {
-  const TensorView &condition = context.input(0), &x = context.input(1), &y = context.input(2), &out = context.output(0);
+  const TensorView &condition = context.input(0), &x = context.input(1), &y = context.input(2),
+                   &out = context.output(0);
   const Broadcast<3> walk(out.shape, {&condition.shape, &x.shape, &y.shape});
   const auto* pick = static_cast<const std::uint8_t*>(condition.data_ptr);
   const auto* from_x = static_cast<const T*>(x.data_ptr);
@@ -65,13 +66,14 @@ class ClipKernel final : public Kernel {
       const C high = context.has_input(2) ? static_cast<C>(*context.input(2).data<T>()) : highest;
       const T* in = x.data<T>();
       T* out = y.mutable_data<T>();
-      context.parallel.parallel_for(static_cast<std::size_t>(x.num_elements()), kElementChunk, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          const C value = static_cast<C>(in[i]);
-          const C raised = value < low ? low : value;
-          out[i] = T(raised > high ? high : raised);
-        }
-      });
+      context.parallel.parallel_for(static_cast<std::size_t>(x.num_elements()), kElementChunk,
+                                    [&](std::size_t begin, std::size_t end) {
+                                      for (std::size_t i = begin; i < end; ++i) {
+                                        const C value = static_cast<C>(in[i]);
+                                        const C raised = value < low ? low : value;
+                                        out[i] = T(raised > high ? high : raised);
+                                      }
+                                    });
     });
   }
 };
