@@ -125,7 +125,7 @@ def one_cpu():
 def show(row):
     unit, scale = ("ms", 1e3) if row["ours"] > 1e-3 else ("us", 1e6)
     print(
-        f"{row['tokenizer']:32} {row['what']:12} ours {row['ours'] * scale:9.2f} {unit}"
+        f"{row['tokenizer']:32} {row['what']:20} ours {row['ours'] * scale:9.2f} {unit}"
         f"   reference {row['reference'] * scale:9.2f} {unit}   {row['ratio']:5.1f}x",
         flush=True,
     )
@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT.parent / "shared" / "tokenizers")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="names, separated by commas")
     parser.add_argument("--document-mb", type=float, default=10)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -150,7 +150,7 @@ def main():
 
     for name, _ in FAMILIES:
         path = arguments.folder / name / "tokenizer.json"
-        if not path.exists() or arguments.only not in name:
+        if not path.exists() or not any(only in name for only in arguments.only.split(",")):
             continue
         ours, theirs = measure_load(dump, path, 3)
         add(name, "load", ours, theirs, theirs / ours)
@@ -159,8 +159,8 @@ def main():
         for what, batch in batches.items():
             rounds = arguments.rounds if what != "document" else max(arguments.rounds // 3, 2)
             ours, theirs, ratio = measure(dump, reference, batch, rounds)
-            add(name, what, ours / len(batch), theirs / len(batch), ratio)
-    if arguments.only in "unigram-250k":
+            add(name, f"{what} of {arguments.document_mb:g} MB" if what == "document" else what, ours / len(batch), theirs / len(batch), ratio)
+    if any(only in "unigram-250k" for only in arguments.only.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             ours, theirs = measure_load(dump, large_unigram(folder), 3)
             add("unigram-250k", "load", ours, theirs, theirs / ours)
