@@ -189,7 +189,9 @@ void GraphBuilder::build_standard(const NodeProto& proto, graph::Attributes attr
   node.attributes = std::move(attributes);
   build_bodies(proto, node);
   node.outputs = define_outputs(proto);
-  if (node.outputs.empty()) fail(ErrorCode::kInvalidModel, "it has no output");
+  if (std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId output) { return output == kNoValue; })) {
+    fail(ErrorCode::kInvalidModel, "it has no output");
+  }
   std::string_view place = proto.name;  // what names of nodes that an upgrade adds begin with
   if (place.empty() && !proto.outputs.empty()) place = proto.outputs.front();
   if (place.empty()) place = proto.op_type;

@@ -156,6 +156,7 @@ std::vector<Lie> graph_lies() {
        "graph 'g'"},
       {"input_without_type", with_input(untyped("x")), "has no type", "graph 'g'"},
       {"node_without_output", with_nodes({kRelu, node("Abs", {"x"}, {})}), "no output", "Abs"},
+      {"node_without_named_output", with_nodes({kRelu, node("Abs", {"x"}, {""})}), "no output", "Abs"},
       {"node_without_operator", with_nodes({node("", {"x"}, {"y"})}), "no operator", "node"},
       {"nesting", nested_graphs(70), "nested more than 64 deep", "graph 'g'"},
       {"deep_nesting", nested_graphs(1000), "nested more than 64 deep", "graph 'g'"},

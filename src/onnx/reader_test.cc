@@ -226,6 +226,15 @@ TEST(Reader, OverloadsAreDifferentFunctions) {
   EXPECT_THAT(operators(read_checked(file).graph), ElementsAre("Abs"));
 }
 
+TEST(Reader, RequiredOutputsThatAreLeftOutAreMade) {
+  const graph::Model model = read_checked(onnx::testing::model(
+      graph({{node("TopK", {"x", "k"}, {"", "i"})}, {tensor_header("k", 7, {1}).number(7, 1)}, {value_info("x", 1, {2})}, {untyped("i")}})));
+  EXPECT_NE(node_at(model.graph, 0).outputs[0], graph::kNoValue);
+  const graph::Model optional = read_checked(onnx::testing::model(
+      graph({{node("Dropout", {"x"}, {"y", ""})}, {}, {value_info("x", 1, {2})}, {untyped("y")}})));
+  EXPECT_EQ(node_at(optional.graph, 0).outputs[1], graph::kNoValue);
+}
+
 TEST(Reader, TypesOfEveryKind) {
   const Message element = Message().text(1, Message().number(1, 1));
   const Message sequence = Message().text(4, Message().text(1, element));

@@ -19,6 +19,7 @@ Dim split_heads(InferContext& context, const Dim& size, std::int64_t heads, std:
   const bool divides = !size.is_constant() || size.constant() % heads == 0;
   context.require(divides, "the last dimension of " + at(input) + ", " + size.to_string() +
                                ", must be a multiple of the " + std::to_string(heads) + " heads");
+  if (!size.is_constant()) context.require_multiple(size, heads, "the last dimension of " + at(input) + ", in whole heads, and all of it,");
   return floor_div(size, heads);
 }
 

@@ -7,6 +7,7 @@
 #include "base/numeric/numeric.h"
 #include "onnx/upgrade/upgrade_list.h"
 #include "ops/infer.h"
+#include "ops/op_list.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -50,7 +51,18 @@ std::optional<std::size_t> Upgrader::rank(ValueId value) const {
 
 std::string Upgrader::next_name(const char* op_type) { return fmt::format("{}/{}_{}", place_, op_type, made_++); }
 
+/// A required output may be left out where nothing reads it, but is made all the same.
+void Upgrader::complete_outputs(Node& node) {
+  const ops::Signature* signature = ops::find_signature(node.domain, node.op_type);
+  if (!signature) return;
+  for (std::size_t i = 0; i < node.outputs.size() && i < signature->outputs.size(); ++i) {
+    if (signature->outputs[i].kind != ops::Port::Kind::kRequired || node.outputs[i] != graph::kNoValue) continue;
+    node.outputs[i] = graph_.add_value(fmt::format("{}/unused_{}", place_, i));
+  }
+}
+
 void Upgrader::emit(Node node) {
+  complete_outputs(node);
   Node& added = graph_.add_node(std::move(node));
   ops::infer_node(model_, graph_, added, nullptr);
 }

@@ -54,6 +54,7 @@ class Upgrader {
   ValueId scalar_like(double value, ValueId like);
 
  private:
+  void complete_outputs(Node& node);
   std::string next_name(const char* op_type);
 
   graph::Model& model_;
