@@ -148,7 +148,7 @@ class Reference:
     def __init__(self, path):
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        options.intra_op_num_threads = 2
+        options.intra_op_num_threads = 1  # more of them spin, which a busy machine pays for
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         self.names = [output.name for output in self.session.get_outputs()]
