@@ -69,11 +69,16 @@ void bound(ValueType& type, graph::SymbolTable& symbols) {
   if (type.values->size() > kMaxKeptValues || std::any_of(type.values->begin(), type.values->end(), is_complex)) type.values.reset();
 }
 
+void collect_symbols(const ValueType& type, std::vector<graph::SymbolId>& used) {
+  for (const Dim& dim : type.dims) dim.collect_symbols(used);
+  if (type.inner) collect_symbols(*type.inner, used);
+}
+
 /// Symbols that an earlier inference made are made afresh; what the graph's inputs mention stays.
 void forget_inferred_symbols(Model& model) {
   std::vector<graph::SymbolId> used;
   for (ValueId input : model.graph.inputs) {
-    for (const Dim& dim : model.graph.value(input).type.dims) dim.collect_symbols(used);
+    collect_symbols(model.graph.value(input).type, used);
   }
   const auto last = std::max_element(used.begin(), used.end());
   model.symbols.truncate(last == used.end() ? 0 : static_cast<std::size_t>(*last) + 1);
@@ -106,11 +111,26 @@ DescribedNode::DescribedNode(const Model& model, const Graph& graph, const Node&
            static_cast<std::size_t>(node.captures)};
 }
 
+namespace {
+
+/// What holds of a node even where its inputs' types are not known: passes rely on required inputs being there.
+void require_inputs(const Node& node) {
+  const Signature* signature = find_signature(node.domain, node.op_type);
+  for (std::size_t i = 0; signature && i < signature->inputs.size(); ++i) {
+    if (signature->inputs[i].kind != Port::Kind::kRequired || node.has_input(i)) continue;
+    fail(ErrorCode::kInvalidModel, "input {} ({}) is required and missing", i, signature->inputs[i].name);
+  }
+}
+
+}  // namespace
+
 void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>* constraints) {
   const OpDef* op = find_op(node.domain, node.op_type);
   if (!op || !op->infer) return;
   for (ValueId input : node.inputs) {
-    if (input != graph::kNoValue && graph.value(input).type.is_none()) return;  // behind an unknown operator: placement says so
+    if (input != graph::kNoValue && graph.value(input).type.is_none()) {
+      return require_inputs(node);  // behind an unknown operator: placement says so
+    }
   }
   const DescribedNode described(model, graph, node);
   check_signature(described.desc(), node.outputs.size());
