@@ -73,6 +73,8 @@ void infer_array_feature_extractor(InferContext& context) {
 
 void infer_feature_vectorizer(InferContext& context) {
   const auto* sizes = context.attributes().ints("inputdimensions");
+  context.require(!sizes || std::all_of(sizes->begin(), sizes->end(), [](std::int64_t size) { return size >= 0; }),
+                  "attribute 'inputdimensions' must not be negative");
   Dim rows(1), columns(0);
   for (std::size_t i = 0; i < context.num_inputs(); ++i) {
     const ValueType& x = context.tensor(i);

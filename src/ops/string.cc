@@ -63,6 +63,15 @@ void infer_tf_idf(InferContext& context) {
   context.set_tensor(0, ElementType::kFloat32, std::move(dims));
 }
 
+void infer_tokenizer(InferContext& context) {
+  require_strings(context, 0);
+  if (!context.has_rank(0)) return context.set_unranked(0, ElementType::kString);
+  context.require(context.rank(0) == 1 || context.rank(0) == 2, "Tokenizer takes strings of shape [C] or [N, C]");
+  std::vector<Dim> dims = context.dims(0);
+  dims.push_back(context.fresh("tokens"));
+  context.set_tensor(0, ElementType::kString, std::move(dims));
+}
+
 }  // namespace
 
 void add_string_ops(OpTable& table) {
@@ -71,6 +80,7 @@ void add_string_ops(OpTable& table) {
   table.push_back({"", "StringNormalizer", infer_string_normalizer, {.data_dependent = true}});
   table.push_back({"", "RegexFullMatch", infer_regex_full_match, {}});
   table.push_back({"", "TfIdfVectorizer", infer_tf_idf, {}});
+  table.push_back({"com.microsoft", "Tokenizer", infer_tokenizer, {.data_dependent = true}});
 }
 
 }  // namespace sardonyx::ops

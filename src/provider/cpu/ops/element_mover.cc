@@ -28,7 +28,12 @@ void ElementMover::run(RunContext& context) const {
   for (const Slot* slot : context.outputs) any = any || is_packed(slot);
   if (!any) return move(context);
 
-  auto* next = reinterpret_cast<std::uint8_t*>(context.workspace());
+  // Outputs whose shape was not known when the kernel was bound are not in the workspace's size.
+  std::size_t needed = 0;
+  for (const Slot* slot : context.inputs) needed += is_packed(slot) ? packed_elements(&slot->view) : 0;
+  for (const Slot* slot : context.outputs) needed += is_packed(slot) ? packed_elements(&slot->view) : 0;
+  std::vector<std::uint8_t> own(needed > context.workspace_memory.size() ? needed : 0);
+  auto* next = own.empty() ? reinterpret_cast<std::uint8_t*>(context.workspace()) : own.data();
   std::vector<Slot> slots(context.inputs.size() + context.outputs.size());
   std::vector<Slot*> inputs(context.inputs.begin(), context.inputs.end()),
       outputs(context.outputs.begin(), context.outputs.end());

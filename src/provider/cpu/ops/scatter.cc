@@ -123,8 +123,15 @@ class ScatterNDKernel final : public ElementMover {
                      &out = context.output(0);
     copy_elements(data, out, context.parallel);
     const auto depth = static_cast<std::size_t>(indices.shape[indices.shape.rank() - 1]);
+    if (depth > data.shape.rank()) {
+      fail(ErrorCode::kInvalidArgument, "indices index {} dimensions of data of shape {}", depth, data.shape.to_string());
+    }
     const std::int64_t tuples = indices.shape.product(0, indices.shape.rank() - 1);
     const std::int64_t block = data.shape.product(depth, data.shape.rank());
+    if (updates.num_elements() != tuples * block) {
+      fail(ErrorCode::kInvalidArgument, "updates of shape {} don't fit indices of shape {} into data of shape {}",
+           updates.shape.to_string(), indices.shape.to_string(), data.shape.to_string());
+    }
     const Shape strides = dense_strides(data.shape);
     dispatch(IndexTypes{}, indices.type, "ScatterND", [&]<typename Index>() {
       const Index* index = indices.data<Index>();

@@ -10,8 +10,6 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-constexpr std::int64_t kTile = 16;
-
 /// The loops without dimensions of 1, and with neighbours merged where both sides walk on evenly.
 StridedCopy simplified(const StridedCopy& copy) {
   StridedCopy out;
@@ -94,15 +92,34 @@ void copy_row(const T* in, std::int64_t in_stride, T* out, std::int64_t out_stri
   }
 }
 
-/// A transposed plane: `in` is dense along rows, `out` along columns. Done tile by tile so that both stay in the first
-/// cache.
+/// Elements of a side of the tiles that planes are transposed in: a cache line or so.
 template <typename T>
-void copy_plane(const T* in, std::int64_t in_column, T* out, std::int64_t out_row, std::int64_t rows,
-                std::int64_t columns) {
-  for (std::int64_t r0 = 0; r0 < rows; r0 += kTile) {
-    const std::int64_t r1 = std::min(rows, r0 + kTile);
-    for (std::int64_t c0 = 0; c0 < columns; c0 += kTile) {
-      const std::int64_t c1 = std::min(columns, c0 + kTile);
+constexpr std::int64_t kTile = sizeof(T) >= 8 ? 8 : sizeof(T) == 1 ? 32 : 16;
+
+/// One whole tile, through a copy of constant size that the compiler unrolls.
+template <typename T>
+void copy_tile(const T* in, std::int64_t in_column, T* out, std::int64_t out_row) {
+  T block[kTile<T>][kTile<T>];
+  for (std::int64_t c = 0; c < kTile<T>; ++c) std::memcpy(block[c], in + c * in_column, sizeof block[c]);
+  for (std::int64_t r = 0; r < kTile<T>; ++r) {
+    for (std::int64_t c = 0; c < kTile<T>; ++c) out[r * out_row + c] = block[c][r];
+  }
+}
+
+/// A transposed plane: `in` is dense along rows, `out` along columns. Done tile by tile so that both stay in the first cache.
+template <typename T>
+void copy_plane(const T* in, std::int64_t in_column, T* out, std::int64_t out_row, std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t c0 = 0; c0 < columns; c0 += kTile<T>) {
+    const std::int64_t c1 = std::min(columns, c0 + kTile<T>);
+    for (std::int64_t r0 = 0; r0 < rows; r0 += kTile<T>) {
+      const std::int64_t r1 = std::min(rows, r0 + kTile<T>);
+      if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::uint16_t> || std::is_same_v<T, std::uint32_t> ||
+                    std::is_same_v<T, std::uint64_t>) {
+        if (r1 - r0 == kTile<T> && c1 - c0 == kTile<T>) {
+          copy_tile(in + c0 * in_column + r0, in_column, out + r0 * out_row + c0, out_row);
+          continue;
+        }
+      }
       for (std::int64_t r = r0; r < r1; ++r) {
         for (std::int64_t c = c0; c < c1; ++c) out[r * out_row + c] = in[c * in_column + r];
       }
@@ -117,7 +134,7 @@ void run_planes(StridedCopy copy, std::size_t dense_axis, const T* in, T* out, c
   const std::int64_t rows = copy.shape[rank - 2], columns = copy.shape[rank - 1];
   // Bands of rows are the unit of work, so that one large plane is shared among threads too.
   const std::int64_t band =
-      std::max<std::int64_t>(kTile, static_cast<std::int64_t>(kElementChunk) / columns / kTile * kTile);
+      std::max<std::int64_t>(kTile<T>, static_cast<std::int64_t>(kElementChunk) / columns / kTile<T> * kTile<T>);
   const std::int64_t bands = (rows + band - 1) / band;
   const std::int64_t planes = copy.shape.product(0, rank - 2);
   const auto chunk = std::max<std::size_t>(1, kElementChunk / static_cast<std::size_t>(std::min(rows, band) * columns));

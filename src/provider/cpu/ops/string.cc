@@ -145,6 +145,7 @@ void add_string_kernels(KernelTable& table) {
   table.push_back({"", "RegexFullMatch", always, make<RegexFullMatchKernel>});
   add_string_case_kernels(table);
   add_tf_idf_kernels(table);
+  add_string_tokenizer_kernels(table);
 }
 
 }  // namespace sardonyx::provider::cpu

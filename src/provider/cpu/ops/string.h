@@ -16,7 +16,8 @@ void split_white_space(std::string_view text, std::int64_t max_split, std::vecto
 void split_at(std::string_view text, std::string_view delimiter, std::int64_t max_split,
               std::vector<std::string_view>& pieces);
 
-void add_tf_idf_kernels(KernelTable& table);       ///< tfidf.cc
-void add_string_case_kernels(KernelTable& table);  ///< string_case.cc: StringNormalizer
+void add_tf_idf_kernels(KernelTable& table);            ///< tfidf.cc
+void add_string_case_kernels(KernelTable& table);       ///< string_case.cc: StringNormalizer
+void add_string_tokenizer_kernels(KernelTable& table);  ///< string_tokenizer.cc: com.microsoft.Tokenizer
 
 }  // namespace sardonyx::provider::cpu

@@ -95,6 +95,27 @@ TEST(RegexFullMatch, WholeStringsOnly) {
                "RE2");
 }
 
+TEST(Tokenizer, SeparatorsExpressionsAndCharacters) {
+  const auto tokenize = [](std::vector<std::string> text, std::vector<std::string> separators, const char* expression,
+                           std::int64_t mark, std::int64_t shortest) {
+    const Shape shape{static_cast<std::int64_t>(text.size())};
+    return run_op("Tokenizer",
+                  attributes({{"separators", std::move(separators)},
+                              {"tokenexp", std::string(expression)},
+                              {"mark", mark},
+                              {"mincharnum", shortest},
+                              {"pad_value", std::string("#")}}),
+                  {strings(shape, text)}, 1, "com.microsoft")[0];
+  };
+  expect_equal(tokenize({"a;b,,c", "d"}, {";", ","}, "", 0, 1), strings({2, 3}, {"a", "b", "c", "d", "#", "#"}));
+  expect_equal(tokenize({"ab c"}, {" +"}, "", 1, 2), strings({1, 3}, {"\x02", "ab", "\x03"}));
+  expect_equal(tokenize({"a\xc3\xa9"}, {""}, "", 0, 1), strings({1, 2}, {"a", "\xc3\xa9"}));
+  expect_equal(tokenize({"a1 bc22"}, {}, "[a-z]+|[0-9]+", 0, 1), strings({1, 4}, {"a", "1", "bc", "22"}));
+  expect_equal(tokenize({""}, {","}, "", 0, 1), strings({1, 0}, {}));
+  expect_error([&] { tokenize({"a"}, {","}, "b", 0, 1); }, "either");
+  expect_error([&] { tokenize({"a"}, {"("}, "", 0, 1); }, "RE2");
+}
+
 graph::Attributes tf_idf(const char* mode, std::int64_t min, std::int64_t max, std::int64_t skips) {
   return attributes({{"mode", std::string(mode)},
                      {"min_gram_length", min},
