@@ -29,7 +29,7 @@ void commit(Graph& graph, FusionMatch match) {
   const auto last = std::find_if(order.rbegin(), order.rend(), [&](graph::NodeId id) {
     return std::find(match.nodes.begin(), match.nodes.end(), id) != match.nodes.end();
   });
-  match.fused.attributes.set("fused_from", std::move(from));
+  match.fused.attributes.set("_fused_from", std::move(from));
   match.fused.name = graph.node(*last).name;
   const graph::NodeId before = *last;
   // Outputs change hands: the replaced nodes let go of them first.

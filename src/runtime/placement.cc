@@ -45,7 +45,7 @@ class Placer {
       Node& node = graph.node(id);
       const ops::OpDef* op = ops::find_op(node.domain, node.op_type);
       PlacedNode& placed = placement_.nodes.emplace_back(PlacedNode{node.name, node.op_type, {}, {}, {}, depth});
-      if (const auto* from = node.attributes.strings("fused_from")) placed.fused_from = *from;
+      if (const auto* from = node.attributes.strings("_fused_from")) placed.fused_from = *from;
       if (op && op->traits.control_flow) {
         node.provider = providers_[kCpu]->name();
         placed.provider = "runtime";
