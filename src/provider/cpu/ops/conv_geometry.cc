@@ -1,5 +1,7 @@
 #include "provider/cpu/ops/conv_geometry.h"
 
+#include "base/fail.h"
+
 namespace sardonyx::provider::cpu {
 
 ConvGeometry ConvGeometry::sizes(const ops::WindowAttributes& window, const Shape& x, const Shape& y,
@@ -14,7 +16,10 @@ ConvGeometry ConvGeometry::sizes(const ops::WindowAttributes& window, const Shap
     geometry.axes.push_back(axis);
     geometry.in_size *= axis.in;
     geometry.out_size *= axis.out;
-    geometry.taps *= axis.kernel;
+    constexpr std::int64_t kMostTaps = std::int64_t{1} << 24;  // more is nobody's model, and would run for hours
+    if (__builtin_mul_overflow(geometry.taps, axis.kernel, &geometry.taps) || geometry.taps > kMostTaps) {
+      fail(ErrorCode::kUnsupported, "a window of more than {} positions is not supported", kMostTaps);
+    }
   }
   return geometry;
 }
