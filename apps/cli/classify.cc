@@ -9,6 +9,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/session_options.h"
 #include "apps/cli/terminal.h"
+#include "apps/values/json_value.h"
 #include "base/fail.h"
 #include "base/file_mapping.h"
 #include "text/pipeline/text_classifier.h"
@@ -72,12 +73,12 @@ class Classifying {
 
   void print_json(const Classification& result) const {
     json root = {{"label", classifier_.labels()[result.best()]},
-                 {"score", result.scores[result.best()]},
+                 {"score", values::short_double(result.scores[result.best()])},
                  {"tokens", result.tokens},
                  {"truncated", result.truncated}};
     if (command_.all) {
       for (const std::size_t label : ranking(result)) {
-        root["scores"].push_back({{"label", classifier_.labels()[label]}, {"score", result.scores[label]}});
+        root["scores"].push_back({{"label", classifier_.labels()[label]}, {"score", values::short_double(result.scores[label])}});
       }
     }
     fmt::print("{}\n", root.dump(-1, ' ', false, json::error_handler_t::replace));

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <thread>
@@ -114,6 +115,9 @@ class Serving {
 
 }  // namespace
 
-void serve(const ServeOptions& options) { Serving(options).run(); }
+void serve(const ServeOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);  // whoever reads the ready line or the log may go away
+  Serving(options).run();
+}
 
 }  // namespace sardonyx::server

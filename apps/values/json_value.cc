@@ -1,5 +1,6 @@
 #include "apps/values/json_value.h"
 
+#include <charconv>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -31,6 +32,7 @@ json element_json(const TensorView& tensor, std::int64_t i) {
   switch (tensor.type) {
     case ElementType::kString: return tensor.data<std::string>()[i];
     case ElementType::kBool: return tensor.data<bool>()[i];
+    case ElementType::kFloat32: return number_json(short_double(tensor.data<float>()[i]));
     case ElementType::kInt64: return tensor.data<std::int64_t>()[i];
     case ElementType::kUInt64: return tensor.data<std::uint64_t>()[i];
     case ElementType::kComplex64: return complex_json(tensor.data<std::complex<float>>()[i]);
@@ -158,6 +160,14 @@ Value map_from_json(const json& pairs, const PortInfo& port, const std::string& 
 }
 
 }  // namespace
+
+double short_double(float value) {
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  double out = value;
+  if (std::isfinite(value)) std::from_chars(digits, end, out);
+  return out;
+}
 
 json to_json(const Value& value) {
   if (value.is_tensor()) return tensor_json(value.tensor());

@@ -39,6 +39,13 @@ TEST(JsonValue, NumbersThatJsonLacks) {
   EXPECT_EQ(difference(value, from_json(to_json(value), port(ElementType::kFloat32), "x"), {}), "");
 }
 
+TEST(JsonValue, FloatsHaveTheirOwnDigits) {
+  EXPECT_EQ(to_json(Tensor::scalar(0.1f))["data"].dump(), "[0.1]");
+  for (const float value : {0.1f, 1e-45f, 3.4028235e38f, -1.0f / 3, 0.0f, 16777217.0f}) {
+    EXPECT_EQ(static_cast<float>(short_double(value)), value);
+  }
+}
+
 TEST(JsonValue, WideIntegersAreExact) {
   const std::int64_t values[] = {INT64_MAX, INT64_MIN, (1ll << 53) + 1};
   const Value value = Tensor::from<std::int64_t>({3}, values);

@@ -21,7 +21,7 @@ struct Options {
   std::vector<std::string> providers = {"cpu"};
   bool verbose = false, list_failures = false, table = false;
   int jobs = 2;
-  double timeout_s = 60;
+  double timeout_s = 300;
 };
 
 void add_options(CLI::App& app, Options& options) {
