@@ -1,18 +1,19 @@
 // The sardonyx program.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
+#include "sardonyx/error.h"
 
 #include "apps/cli/commands.h"
 #include "apps/cli/exit_status.h"
 #include "apps/cli/terminal.h"
-#include "sardonyx/error.h"
 
 namespace sardonyx::cli {
 namespace {
 
 int report(const std::string& command, const Error& error) {
-  fmt::print(stderr, "sardonyx{}: {} {}\n", command, error_style().red(fmt::format("error ({}):", name(error.code()))), error.what());
+  fmt::print(stderr, "sardonyx{}: {} {}\n", command, error_style().red(fmt::format("error ({}):", name(error.code()))),
+             error.what());
   return exit_status(error.code());
 }
 

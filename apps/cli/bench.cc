@@ -1,13 +1,12 @@
-#include <fmt/core.h>
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fmt/core.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sys/resource.h>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/model_inputs.h"
@@ -44,7 +43,7 @@ struct OperatorTime {
 struct Measurement {
   double load_s = 0;
   double peak_mib = 0;
-  std::vector<double> ms;  ///< sorted
+  std::vector<double> ms;               ///< sorted
   std::vector<OperatorTime> operators;  ///< slowest first
   NamedValues inputs;
 };
@@ -109,7 +108,8 @@ std::vector<OperatorTime> profile_operators(const BenchCommand& command, const N
   }
   std::vector<OperatorTime> operators;
   for (auto& [key, sum] : sums) operators.push_back(std::move(sum));
-  std::sort(operators.begin(), operators.end(), [](const OperatorTime& a, const OperatorTime& b) { return a.ms > b.ms; });
+  std::sort(operators.begin(), operators.end(),
+            [](const OperatorTime& a, const OperatorTime& b) { return a.ms > b.ms; });
   return operators;
 }
 
@@ -139,12 +139,16 @@ int threads_used(const BenchCommand& command) {
 void print_json(const BenchCommand& command, const Measurement& result) {
   json shapes = json::object();
   for (const auto& [name, value] : result.inputs) {
-    if (value.is_tensor()) shapes[name] = std::vector<std::int64_t>(value.tensor().shape().begin(), value.tensor().shape().end());
+    if (value.is_tensor())
+      shapes[name] = std::vector<std::int64_t>(value.tensor().shape().begin(), value.tensor().shape().end());
   }
   json operators = json::array();
   const double total = total_ms(result.operators);
   for (const OperatorTime& op : result.operators) {
-    operators.push_back({{"operator", op.op}, {"provider", op.provider}, {"calls", op.calls}, {"ms", op.ms},
+    operators.push_back({{"operator", op.op},
+                         {"provider", op.provider},
+                         {"calls", op.calls},
+                         {"ms", op.ms},
                          {"share", total == 0 ? 0 : op.ms / total}});
   }
   const json root = {{"model", command.model},
@@ -168,17 +172,20 @@ void print_text(const BenchCommand& command, const Measurement& result) {
   const Style& style = output_style();
   fmt::print("{}  {} threads, {}\n", style.bold(command.model), threads_used(command), name(current_isa()));
   for (const auto& [name, value] : result.inputs) {
-    if (value.is_tensor()) fmt::print("  {} {}{}\n", name, sardonyx::name(value.tensor().type()), value.tensor().shape().to_string());
+    if (value.is_tensor())
+      fmt::print("  {} {}{}\n", name, sardonyx::name(value.tensor().type()), value.tensor().shape().to_string());
   }
   fmt::print("load {:.3f} s   peak memory {:.0f} MiB\n", result.load_s, result.peak_mib);
-  fmt::print("{} {:.3f} ms   mean {:.3f}   min {:.3f}   p90 {:.3f}   p99 {:.3f}   max {:.3f}   ({} runs)\n", style.bold("median"),
-             quantile(result.ms, 0.5), mean(result.ms), result.ms.front(), quantile(result.ms, 0.9), quantile(result.ms, 0.99),
-             result.ms.back(), result.ms.size());
+  fmt::print("{} {:.3f} ms   mean {:.3f}   min {:.3f}   p90 {:.3f}   p99 {:.3f}   max {:.3f}   ({} runs)\n",
+             style.bold("median"), quantile(result.ms, 0.5), mean(result.ms), result.ms.front(),
+             quantile(result.ms, 0.9), quantile(result.ms, 0.99), result.ms.back(), result.ms.size());
   if (result.operators.empty()) return;
   const double total = total_ms(result.operators);
-  fmt::print("\n{}\n", style.bold(fmt::format("{:<28} {:<8} {:>6} {:>10} {:>7}", "operator", "provider", "calls", "ms", "share")));
+  fmt::print("\n{}\n", style.bold(fmt::format("{:<28} {:<8} {:>6} {:>10} {:>7}", "operator", "provider", "calls", "ms",
+                                              "share")));
   for (const OperatorTime& op : result.operators) {
-    fmt::print("{:<28} {:<8} {:>6.0f} {:>10.3f} {:>6.1f}%\n", op.op, op.provider, op.calls, op.ms, total == 0 ? 0 : 100 * op.ms / total);
+    fmt::print("{:<28} {:<8} {:>6.0f} {:>10.3f} {:>6.1f}%\n", op.op, op.provider, op.calls, op.ms,
+               total == 0 ? 0 : 100 * op.ms / total);
   }
 }
 
@@ -192,11 +199,17 @@ void add_bench(CLI::App& app, Outcome&) {
       "  sardonyx bench model.onnx --shape input_ids:1x30 --threads 1\n"
       "  sardonyx bench model.onnx --input in.npz --seconds 10 --json\n");
   sub->add_option("model", command->model, "ONNX file")->required()->type_name("MODEL");
-  sub->add_option("--seconds", command->seconds, "How long to measure")->check(CLI::NonNegativeNumber)->capture_default_str()->group("Measurement");
+  sub->add_option("--seconds", command->seconds, "How long to measure")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group("Measurement");
   sub->add_option("--iterations", command->iterations, "How many runs to measure, in place of --seconds")
       ->check(CLI::NonNegativeNumber)
       ->group("Measurement");
-  sub->add_option("--warmup", command->warmup, "Runs before measuring")->check(CLI::NonNegativeNumber)->capture_default_str()->group("Measurement");
+  sub->add_option("--warmup", command->warmup, "Runs before measuring")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group("Measurement");
   sub->add_flag("--no-operators", command->no_operators, "Leave out the table by operator")->group("Measurement");
   sub->add_flag("--json", command->json, "Print JSON")->group("Measurement");
   add_input_options(*sub, command->inputs);

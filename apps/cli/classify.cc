@@ -1,8 +1,7 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <fmt/core.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -45,7 +44,8 @@ void for_each_line(std::string_view text, Take&& take) {
 
 class Classifying {
  public:
-  Classifying(const TextClassifier& classifier, const ClassifyCommand& command) : classifier_(classifier), command_(command) {}
+  Classifying(const TextClassifier& classifier, const ClassifyCommand& command)
+      : classifier_(classifier), command_(command) {}
 
   void add(std::string_view text) {
     texts_.emplace_back(text);
@@ -55,7 +55,8 @@ class Classifying {
   void flush() {
     if (texts_.empty()) return;
     const std::vector<Classification> results = classifier_.classify(texts_);
-    for (std::size_t i = 0; i < results.size(); ++i) command_.json ? print_json(results[i]) : print_text(texts_[i], results[i]);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      command_.json ? print_json(results[i]) : print_text(texts_[i], results[i]);
     std::fflush(stdout);
     done_ += texts_.size();
     progress_.show(fmt::format("{} texts", done_));
@@ -66,7 +67,8 @@ class Classifying {
   std::vector<std::size_t> ranking(const Classification& result) const {
     std::vector<std::size_t> order(result.scores.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return result.scores[a] > result.scores[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return result.scores[a] > result.scores[b]; });
     if (!command_.all) order.resize(1);
     return order;
   }
@@ -78,7 +80,8 @@ class Classifying {
                  {"truncated", result.truncated}};
     if (command_.all) {
       for (const std::size_t label : ranking(result)) {
-        root["scores"].push_back({{"label", classifier_.labels()[label]}, {"score", values::short_double(result.scores[label])}});
+        root["scores"].push_back(
+            {{"label", classifier_.labels()[label]}, {"score", values::short_double(result.scores[label])}});
       }
     }
     fmt::print("{}\n", root.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -89,7 +92,8 @@ class Classifying {
     for (const std::size_t label : ranking(result)) {
       line += fmt::format("{:<16} {:.4f}  ", classifier_.labels()[label], result.scores[label]);
     }
-    const std::string note = result.truncated ? fmt::format(" [the first {} of {} tokens]", result.used_tokens, result.tokens) : "";
+    const std::string note =
+        result.truncated ? fmt::format(" [the first {} of {} tokens]", result.used_tokens, result.tokens) : "";
     fmt::print("{}{}{}\n", output_style().bold(line), text, output_style().dim(note));
   }
 
@@ -105,7 +109,8 @@ void classify_standard_input(Classifying& classifying) {
   std::size_t size = 0;
   ssize_t length = 0;
   while ((length = getline(&line, &size, stdin)) >= 0) {
-    for_each_line(std::string_view(line, static_cast<std::size_t>(length)), [&](std::string_view text) { classifying.add(text); });
+    for_each_line(std::string_view(line, static_cast<std::size_t>(length)),
+                  [&](std::string_view text) { classifying.add(text); });
   }
   std::free(line);
 }
@@ -137,13 +142,19 @@ void add_classify(CLI::App& app, Outcome&) {
       "  sardonyx classify models/sentiment \"What a lovely day.\"\n"
       "  sardonyx classify models/sentiment --file reviews.txt --json\n"
       "  cat reviews.txt | sardonyx classify models/sentiment --all\n");
-  sub->add_option("folder", command->folder, "Model folder: model.onnx, config.json, tokenizer.json")->required()->type_name("FOLDER");
+  sub->add_option("folder", command->folder, "Model folder: model.onnx, config.json, tokenizer.json")
+      ->required()
+      ->type_name("FOLDER");
   sub->add_option("texts", command->texts, "Texts to classify")->type_name("TEXT");
-  sub->add_option("-f,--file", command->files, "File of texts, one a line; - is standard input")->type_name("FILE")->allow_extra_args(false);
+  sub->add_option("-f,--file", command->files, "File of texts, one a line; - is standard input")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   sub->add_flag("--all", command->all, "Give every label's score, best first");
   sub->add_flag("--json", command->json, "Print one JSON object per text");
-  sub->add_option("--model-file", command->options.model_file, "The ONNX file in the folder, where it isn't model.onnx")->type_name("FILE");
-  sub->add_option("--max-length", command->options.max_length, "Cut texts at this many tokens, below the model's own limit");
+  sub->add_option("--model-file", command->options.model_file, "The ONNX file in the folder, where it isn't model.onnx")
+      ->type_name("FILE");
+  sub->add_option("--max-length", command->options.max_length,
+                  "Cut texts at this many tokens, below the model's own limit");
   add_session_options(*sub, command->options.session);
   sub->callback([command] { classify(*command); });
 }

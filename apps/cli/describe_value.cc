@@ -1,9 +1,8 @@
 #include "apps/cli/describe_value.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "apps/values/elements.h"
@@ -37,7 +36,9 @@ std::string range(const Tensor& tensor) {
     sum += value;
     ++numbers;
   }
-  std::string text = numbers == 0 ? "" : fmt::format("  (min {:.6g}, mean {:.6g}, max {:.6g})", lowest, sum / static_cast<double>(numbers), highest);
+  std::string text = numbers == 0 ? ""
+                                  : fmt::format("  (min {:.6g}, mean {:.6g}, max {:.6g})", lowest,
+                                                sum / static_cast<double>(numbers), highest);
   if (numbers != n) text += fmt::format("  {} NaN", n - numbers);
   return text;
 }
@@ -61,12 +62,14 @@ std::string describe_content(const Value& value) {
   }
   std::string text;
   if (value.is_sequence()) {
-    for (const Value& item : value.sequence().items) text += (text.empty() ? "" : "\n  ") + describe_type(item) + ": " + describe_content(item);
+    for (const Value& item : value.sequence().items)
+      text += (text.empty() ? "" : "\n  ") + describe_type(item) + ": " + describe_content(item);
   }
   if (value.is_map()) {
     const Map& map = value.map();
     for (std::size_t i = 0; i < map.values.size(); ++i) {
-      text += (text.empty() ? "" : "\n  ") + element(map.keys, static_cast<std::int64_t>(i)) + ": " + describe_content(map.values[i]);
+      text += (text.empty() ? "" : "\n  ") + element(map.keys, static_cast<std::int64_t>(i)) + ": " +
+              describe_content(map.values[i]);
     }
   }
   return text;

@@ -1,6 +1,5 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 #include <memory>
 
 #include "apps/cli/commands.h"

@@ -1,7 +1,6 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fmt/core.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +30,8 @@ std::vector<std::pair<std::string, std::int64_t>> by_count(const std::map<std::s
 json ports_json(const std::vector<PortInfo>& ports) {
   json list = json::array();
   for (const PortInfo& port : ports) {
-    json item = {{"name", port.name}, {"kind", port.kind}, {"element_type", name(port.element_type)}, {"type", port.type}};
+    json item = {
+        {"name", port.name}, {"kind", port.kind}, {"element_type", name(port.element_type)}, {"type", port.type}};
     if (port.has_rank) item["shape"] = port.dims;
     if (port.has_default) item["has_default"] = true;
     list.push_back(std::move(item));
@@ -40,8 +40,9 @@ json ports_json(const std::vector<PortInfo>& ports) {
 }
 
 void print_json(const ModelSummary& summary, const std::string& memory) {
-  json root = {{"ir_version", summary.ir_version}, {"opsets", summary.opsets},         {"metadata", summary.metadata},
-               {"operators", summary.operators},   {"parameters", summary.parameters}, {"parameter_bytes", summary.parameter_bytes},
+  json root = {{"ir_version", summary.ir_version},     {"opsets", summary.opsets},
+               {"metadata", summary.metadata},         {"operators", summary.operators},
+               {"parameters", summary.parameters},     {"parameter_bytes", summary.parameter_bytes},
                {"inputs", ports_json(summary.inputs)}, {"outputs", ports_json(summary.outputs)}};
   if (!memory.empty()) root["memory_plan"] = memory;
   fmt::print("{}\n", root.dump(2, ' ', false, json::error_handler_t::replace));
@@ -49,7 +50,8 @@ void print_json(const ModelSummary& summary, const std::string& memory) {
 
 void print_ports(const char* title, const std::vector<PortInfo>& ports) {
   fmt::print("{}\n", output_style().bold(title));
-  for (const PortInfo& port : ports) fmt::print("  {:<28} {}{}\n", port.name, port.type, port.has_default ? "  (may be left out)" : "");
+  for (const PortInfo& port : ports)
+    fmt::print("  {:<28} {}{}\n", port.name, port.type, port.has_default ? "  (may be left out)" : "");
 }
 
 void print_text(const ModelSummary& summary, const std::string& memory) {
@@ -89,13 +91,15 @@ void inspect(const InspectCommand& command) {
 
 void add_inspect(CLI::App& app, Outcome&) {
   auto command = std::make_shared<InspectCommand>();
-  CLI::App* sub = app.add_subcommand("inspect", "Show a model's inputs, outputs, operators, parameters and memory plan");
+  CLI::App* sub =
+      app.add_subcommand("inspect", "Show a model's inputs, outputs, operators, parameters and memory plan");
   sub->footer(
       "Examples:\n"
       "  sardonyx inspect model.onnx\n"
       "  sardonyx inspect model.onnx --shape input_ids:8x128     with the memory plan for that shape\n");
   sub->add_option("model", command->model, "ONNX file")->required()->type_name("MODEL");
-  sub->add_flag("--memory", command->memory, "Show the memory plan, symbols taken as 1; --shape or --input ask for it too");
+  sub->add_flag("--memory", command->memory,
+                "Show the memory plan, symbols taken as 1; --shape or --input ask for it too");
   sub->add_flag("--json", command->json, "Print JSON");
   add_input_options(*sub, command->inputs);
   add_session_options(*sub, command->session);

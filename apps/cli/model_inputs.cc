@@ -1,8 +1,8 @@
 #include "apps/cli/model_inputs.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <CLI/CLI.hpp>
 #include <map>
 
 #include "apps/values/random_value.h"
@@ -25,9 +25,11 @@ Shapes parse_shapes(const InputOptions& options, std::span<const PortInfo> ports
     } else if (ports.size() == 1) {
       name = ports.front().name;
     } else {
-      fail(ErrorCode::kInvalidArgument, "--shape '{}': expected NAME:1x30, since the model has {} inputs", text, ports.size());
+      fail(ErrorCode::kInvalidArgument, "--shape '{}': expected NAME:1x30, since the model has {} inputs", text,
+           ports.size());
     }
-    shapes[name] = parse_shape(colon == std::string::npos ? std::string_view(text) : std::string_view(text).substr(colon + 1));
+    shapes[name] =
+        parse_shape(colon == std::string::npos ? std::string_view(text) : std::string_view(text).substr(colon + 1));
   }
   return shapes;
 }
@@ -44,8 +46,9 @@ Shape choose_shape(const PortInfo& port, const Shapes& shapes, const Symbols& sy
   const auto given = shapes.find(port.name);
   if (given != shapes.end()) return given->second;
   if (!port.has_rank) {
-    fail(ErrorCode::kInvalidArgument, "input '{}' ({}) has no fixed rank: give it with --input {}=FILE or --shape {}:1x30", port.name,
-         port.type, port.name, port.name);
+    fail(ErrorCode::kInvalidArgument,
+         "input '{}' ({}) has no fixed rank: give it with --input {}=FILE or --shape {}:1x30", port.name, port.type,
+         port.name, port.name);
   }
   Shape shape;
   for (std::size_t i = 0; i < port.dims.size(); ++i) {
@@ -63,13 +66,17 @@ bool holds(const NamedValues& values, const std::string& name) {
 
 void add_input_options(CLI::App& command, InputOptions& options) {
   const std::string group = "Inputs";
-  command.add_option("-i,--input", options.files, "File of inputs: .npz or .json by name; .npy or .pb for one, as NAME=FILE or in order")
+  command
+      .add_option("-i,--input", options.files,
+                  "File of inputs: .npz or .json by name; .npy or .pb for one, as NAME=FILE or in order")
       ->type_name("[NAME=]FILE")
-      ->group(group)->allow_extra_args(false);
+      ->group(group)
+      ->allow_extra_args(false);
   command.add_option("--shape", options.shapes, "Shape of an input that is made up, such as input_ids:1x30")
       ->type_name("NAME:1x30")
       ->delimiter(',')
-      ->group(group)->allow_extra_args(false);
+      ->group(group)
+      ->allow_extra_args(false);
   command.add_option("--seed", options.seed, "Seed of what is made up")->group(group);
 }
 
@@ -91,7 +98,8 @@ Shape parse_shape(std::string_view text) {
     std::int64_t dim = 0;
     const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, dim);
     if (error != std::errc() || stop != text.data() + end || dim < 0) {
-      fail(ErrorCode::kInvalidArgument, "--shape: expected numbers with x between them, such as 1x30, found '{}'", text);
+      fail(ErrorCode::kInvalidArgument, "--shape: expected numbers with x between them, such as 1x30, found '{}'",
+           text);
     }
     shape.push_back(dim);
     if (end == text.size()) return shape;
@@ -124,9 +132,11 @@ NamedValues gather_inputs(const InputOptions& options, std::span<const PortInfo>
     }
     if (!asked && (port.has_default || port.kind == "optional")) continue;
     if (port.kind != "tensor") {
-      fail(ErrorCode::kInvalidArgument, "input '{}' is a {}, which can't be made up: give it with --input", port.name, port.kind);
+      fail(ErrorCode::kInvalidArgument, "input '{}' is a {}, which can't be made up: give it with --input", port.name,
+           port.kind);
     }
-    values.emplace_back(port.name, values::random_tensor(port.name, port.element_type, choose_shape(port, shapes, symbols), options.seed));
+    values.emplace_back(port.name, values::random_tensor(port.name, port.element_type,
+                                                         choose_shape(port, shapes, symbols), options.seed));
   }
   return values;
 }

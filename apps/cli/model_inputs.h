@@ -23,8 +23,8 @@ struct InputOptions {
 /// Adds --input, --shape and --seed. `options` outlives the parsing.
 void add_input_options(CLI::App& command, InputOptions& options);
 
-/// Values for all ports that need one: from files, and made up for the rest. A dimension that is a symbol takes the number
-/// that another input's shape gives it, else 1. Throws kInvalidArgument saying which option is missing or wrong.
+/// Values for all ports that need one: from files, and made up for the rest. A dimension that is a symbol takes the
+/// number that another input's shape gives it, else 1. Throws kInvalidArgument saying which option is missing or wrong.
 NamedValues gather_inputs(const InputOptions& options, std::span<const PortInfo> ports);
 
 /// "[NAME=]FILE" -> name (empty without one) and file. A text whose head is no port's name is all file.

@@ -13,7 +13,8 @@ PortInfo port(std::string name, std::vector<std::string> dims, ElementType type 
   info.name = std::move(name);
   info.element_type = type;
   info.has_rank = true;
-  for (const std::string& dim : dims) info.fixed.push_back(std::isdigit(static_cast<unsigned char>(dim[0])) ? std::stoll(dim) : -1);
+  for (const std::string& dim : dims)
+    info.fixed.push_back(std::isdigit(static_cast<unsigned char>(dim[0])) ? std::stoll(dim) : -1);
   info.dims = std::move(dims);
   return info;
 }
@@ -30,7 +31,8 @@ TEST(ParseShape, Shapes) {
 }
 
 TEST(GatherInputs, SymbolsAgreeBetweenInputs) {
-  const std::vector<PortInfo> ports = {port("input_ids", {"batch", "sequence"}), port("attention_mask", {"batch", "sequence"}),
+  const std::vector<PortInfo> ports = {port("input_ids", {"batch", "sequence"}),
+                                       port("attention_mask", {"batch", "sequence"}),
                                        port("x", {"batch", "3", "other"}, ElementType::kFloat32)};
   const NamedValues values = gather_inputs({.files = {}, .shapes = {"input_ids:2x30"}}, ports);
   ASSERT_EQ(values.size(), 3u);

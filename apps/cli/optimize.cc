@@ -1,7 +1,6 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <fmt/core.h>
 #include <memory>
 
 #include "apps/cli/commands.h"
@@ -30,13 +29,16 @@ void optimize(const OptimizeCommand& command) {
     return;
   }
   if (command.input.empty() || command.output.empty()) {
-    fail(ErrorCode::kInvalidArgument, "expected the model to read and the file to write: sardonyx optimize model.onnx out.onnx");
+    fail(ErrorCode::kInvalidArgument,
+         "expected the model to read and the file to write: sardonyx optimize model.onnx out.onnx");
   }
   if (std::filesystem::exists(command.output) && std::filesystem::equivalent(command.input, command.output)) {
-    fail(ErrorCode::kInvalidArgument, "'{}' would replace the model that is being read; write to another file", command.output);
+    fail(ErrorCode::kInvalidArgument, "'{}' would replace the model that is being read; write to another file",
+         command.output);
   }
   optimize_model(command.input, command.output, command.session, command.fused);
-  const std::int64_t before = count_nodes(summarize_model(command.input)), after = count_nodes(summarize_model(command.output));
+  const std::int64_t before = count_nodes(summarize_model(command.input)),
+                     after = count_nodes(summarize_model(command.output));
   fmt::print("{}: {} nodes, from {}\n", command.output, format_count(after), format_count(before));
 }
 
@@ -46,7 +48,8 @@ void add_optimize(CLI::App& app, Outcome&) {
   auto command = std::make_shared<OptimizeCommand>();
   CLI::App* sub = app.add_subcommand("optimize", "Write an optimised form of a model");
   sub->footer(
-      "The result is portable ONNX. With --fused it is the form after fusions and whole-graph rewriting, stamped with what it\n"
+      "The result is portable ONNX. With --fused it is the form after fusions and whole-graph rewriting, stamped with "
+      "what it\n"
       "depends on; other versions of sardonyx may refuse it.\n\n"
       "Examples:\n"
       "  sardonyx optimize model.onnx small.onnx\n"

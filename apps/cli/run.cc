@@ -1,7 +1,6 @@
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fmt/core.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -46,8 +45,10 @@ void write_outputs(const Session& session, const NamedValues& outputs, const Run
       values::write_values(file, outputs);
       continue;
     }
-    const auto found = std::find_if(outputs.begin(), outputs.end(), [&, &n = name](const auto& named) { return named.first == n; });
-    if (found == outputs.end()) fail(ErrorCode::kInvalidArgument, "--output: output '{}' isn't among those asked for", name);
+    const auto found =
+        std::find_if(outputs.begin(), outputs.end(), [&, &n = name](const auto& named) { return named.first == n; });
+    if (found == outputs.end())
+      fail(ErrorCode::kInvalidArgument, "--output: output '{}' isn't among those asked for", name);
     values::write_values(file, {*found});
   }
 }
@@ -57,18 +58,22 @@ bool matches(const Session& session, const NamedValues& outputs, const RunComman
   NamedValues expected;
   for (const std::string& text : command.expected) {
     const auto [name, file] = split_named_file(text, session.outputs());
-    for (auto& named : values::read_values(file, name, session.outputs(), expected)) expected.push_back(std::move(named));
+    for (auto& named : values::read_values(file, name, session.outputs(), expected))
+      expected.push_back(std::move(named));
   }
   bool same = true;
   for (const auto& [name, value] : expected) {
-    const auto found = std::find_if(outputs.begin(), outputs.end(), [&, &n = name](const auto& named) { return named.first == n; });
-    if (found == outputs.end()) fail(ErrorCode::kInvalidArgument, "--expect: output '{}' isn't among those asked for", name);
+    const auto found =
+        std::find_if(outputs.begin(), outputs.end(), [&, &n = name](const auto& named) { return named.first == n; });
+    if (found == outputs.end())
+      fail(ErrorCode::kInvalidArgument, "--expect: output '{}' isn't among those asked for", name);
     const std::string why = values::difference(value, found->second, command.tolerance);
     if (why.empty()) continue;
     same = false;
     fmt::print(stderr, "{} output '{}': {}\n", error_style().red("differs:"), name, why);
   }
-  if (same && !command.json) fmt::print("{}\n", output_style().green(fmt::format("{} outputs are as expected", expected.size())));
+  if (same && !command.json)
+    fmt::print("{}\n", output_style().green(fmt::format("{} outputs are as expected", expected.size())));
   return same;
 }
 
@@ -110,13 +115,24 @@ void add_run(CLI::App& app, Outcome& outcome) {
   add_input_options(*sub, command->inputs);
   sub->add_option("-o,--output", command->outputs, "Where to write outputs: .npz or .json for all; .npy or .pb for one")
       ->type_name("[NAME=]FILE")
-      ->group("Outputs")->allow_extra_args(false);
-  sub->add_option("--output-names", command->names, "Outputs to compute; all without it")->delimiter(',')->group("Outputs")->allow_extra_args(false);
+      ->group("Outputs")
+      ->allow_extra_args(false);
+  sub->add_option("--output-names", command->names, "Outputs to compute; all without it")
+      ->delimiter(',')
+      ->group("Outputs")
+      ->allow_extra_args(false);
   sub->add_option("--expect", command->expected, "Compare outputs with this file; exit status 1 where they differ")
       ->type_name("[NAME=]FILE")
-      ->group("Outputs")->allow_extra_args(false);
-  sub->add_option("--rtol", command->tolerance.rtol, "Relative tolerance of --expect")->check(CLI::NonNegativeNumber)->capture_default_str()->group("Outputs");
-  sub->add_option("--atol", command->tolerance.atol, "Absolute tolerance of --expect")->check(CLI::NonNegativeNumber)->capture_default_str()->group("Outputs");
+      ->group("Outputs")
+      ->allow_extra_args(false);
+  sub->add_option("--rtol", command->tolerance.rtol, "Relative tolerance of --expect")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group("Outputs");
+  sub->add_option("--atol", command->tolerance.atol, "Absolute tolerance of --expect")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group("Outputs");
   sub->add_flag("--json", command->json, "Print the outputs as JSON")->group("Outputs");
   sub->add_option("--profile", command->profile, "Write every node's times as a Chrome trace (open in ui.perfetto.dev)")
       ->type_name("FILE")

@@ -1,9 +1,8 @@
 #include "apps/cli/terminal.h"
 
+#include <cstdlib>
 #include <fmt/core.h>
 #include <unistd.h>
-
-#include <cstdlib>
 
 namespace sardonyx::cli {
 namespace {
@@ -11,7 +10,8 @@ namespace {
 bool shows_colours(int file) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
-  return isatty(file) != 0 && (no_color == nullptr || *no_color == '\0') && term != nullptr && std::string_view(term) != "dumb";
+  return isatty(file) != 0 && (no_color == nullptr || *no_color == '\0') && term != nullptr &&
+         std::string_view(term) != "dumb";
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ class Style {
 const Style& output_style();
 const Style& error_style();
 
-/// One line on standard error that is rewritten as work goes on; silent where that is no terminal. Erased on destruction.
+/// One line on standard error that is rewritten as work goes on; silent where that is no terminal. Erased on
+/// destruction.
 class Progress {
  public:
   Progress();

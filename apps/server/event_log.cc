@@ -1,12 +1,11 @@
 #include "apps/server/event_log.h"
 
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace sardonyx::server {
 namespace {
@@ -43,9 +42,10 @@ std::string field_text(const EventField& field) {
 
 }  // namespace
 
-std::string event_line(std::int64_t time_ms, LogLevel level, std::string_view event, std::initializer_list<EventField> fields) {
-  std::string line =
-      fmt::format("{{\"time\":\"{}\",\"level\":\"{}\",\"event\":{}", time_text(time_ms), level_name(level), quoted(event));
+std::string event_line(std::int64_t time_ms, LogLevel level, std::string_view event,
+                       std::initializer_list<EventField> fields) {
+  std::string line = fmt::format("{{\"time\":\"{}\",\"level\":\"{}\",\"event\":{}", time_text(time_ms),
+                                 level_name(level), quoted(event));
   for (const EventField& field : fields) line += fmt::format(",\"{}\":{}", field.first, field_text(field));
   return line + "}";
 }

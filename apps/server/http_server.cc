@@ -1,8 +1,5 @@
 #include "apps/server/http_server.h"
 
-#include <linux/filter.h>
-#include <sys/socket.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -12,8 +9,10 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <csignal>
+#include <linux/filter.h>
 #include <optional>
 #include <random>
+#include <sys/socket.h>
 #include <unordered_set>
 
 #include "base/fail.h"
@@ -190,7 +189,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     id_ = request.id;
     ++server_.handling;
     server_.callbacks.handle(std::move(request), [self = shared_from_this()](HttpResponse response) {
-      asio::post(self->server_.io, [self, response = std::move(response)]() mutable { self->write(std::move(response)); });
+      asio::post(self->server_.io,
+                 [self, response = std::move(response)]() mutable { self->write(std::move(response)); });
     });
   }
 
@@ -216,8 +216,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     serializer_.emplace(*message_);
     stream_.expires_after(server_.limits.write);
     auto written = [self = shared_from_this()](error_code error, std::size_t) { self->is_written(error); };
-    if (head_) http::async_write_header(stream_, *serializer_, std::move(written));
-    else http::async_write(stream_, *serializer_, std::move(written));
+    if (head_)
+      http::async_write_header(stream_, *serializer_, std::move(written));
+    else
+      http::async_write(stream_, *serializer_, std::move(written));
   }
 
   void is_written(error_code error) {
@@ -275,7 +277,8 @@ void HttpServer::Impl::listen(const std::string& host, int port) {
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) fail(ErrorCode::kIo, "can't listen on {} port {}: {}; choose another with --port", host, port, error.message());
+  if (error)
+    fail(ErrorCode::kIo, "can't listen on {} port {}: {}; choose another with --port", host, port, error.message());
   acceptor.non_blocking(true);
 }
 
@@ -309,7 +312,8 @@ void HttpServer::Impl::wait_for_signal() {
   });
 }
 
-void HttpServer::Impl::start_drain(std::chrono::milliseconds wait, std::chrono::milliseconds limit, std::function<void()> last) {
+void HttpServer::Impl::start_drain(std::chrono::milliseconds wait, std::chrono::milliseconds limit,
+                                   std::function<void()> last) {
   if (draining) return;
   draining = true;
   linger = wait;
@@ -344,8 +348,8 @@ void HttpServer::Impl::poll_drain() {
   });
 }
 
-/// From now on the system drops packets that would make a new connection: clients try again, and find the port closed. Without
-/// this a handshake could be finished between the last accept and the close, and its connection would be reset.
+/// From now on the system drops packets that would make a new connection: clients try again, and find the port closed.
+/// Without this a handshake could be finished between the last accept and the close, and its connection would be reset.
 void HttpServer::Impl::stop_handshakes() {
   sock_filter drop_all = BPF_STMT(BPF_RET | BPF_K, 0);
   const sock_fprog program = {1, &drop_all};
@@ -386,7 +390,8 @@ void HttpServer::run() {
   impl_->io.run();
 }
 
-void HttpServer::drain(std::chrono::milliseconds linger, std::chrono::milliseconds deadline, std::function<void()> give_up) {
+void HttpServer::drain(std::chrono::milliseconds linger, std::chrono::milliseconds deadline,
+                       std::function<void()> give_up) {
   asio::post(impl_->io, [impl = impl_.get(), linger, deadline, give_up = std::move(give_up)]() mutable {
     impl->start_drain(linger, deadline, std::move(give_up));
   });

@@ -15,9 +15,9 @@ struct HttpRequest {
   std::string path;    ///< the target up to '?', as it was sent
   std::string query;   ///< what follows '?'
   std::string body;
-  std::string id;           ///< X-Request-Id where the client sends a sane one, else made up
-  std::string traceparent;  ///< W3C trace context, as sent
-  std::string peer;         ///< the client's address
+  std::string id;                                  ///< X-Request-Id where the client sends a sane one, else made up
+  std::string traceparent;                         ///< W3C trace context, as sent
+  std::string peer;                                ///< the client's address
   std::chrono::steady_clock::time_point received;  ///< when its first byte was read
 };
 
@@ -35,7 +35,7 @@ struct HttpLimits {
   std::chrono::milliseconds idle{60'000};    ///< between requests of a connection
   std::chrono::milliseconds header{10'000};  ///< from a request's first byte to the end of its header
   std::chrono::milliseconds body{30'000};
-  std::chrono::milliseconds write{30'000};   ///< for a client to take a response
+  std::chrono::milliseconds write{30'000};  ///< for a client to take a response
 };
 
 /// What the server asks of its user. All are called on the I/O thread and must not block.
@@ -48,8 +48,8 @@ struct HttpCallbacks {
   std::function<void(int signal)> stop_asked;  ///< SIGTERM or SIGINT arrived
 };
 
-/// An HTTP/1.1 server with one I/O thread. Requests of a connection are answered in order, one at a time. Every `respond`
-/// that `handle` was given must be gone before the server is destroyed.
+/// An HTTP/1.1 server with one I/O thread. Requests of a connection are answered in order, one at a time. Every
+/// `respond` that `handle` was given must be gone before the server is destroyed.
 class HttpServer {
  public:
   struct Impl;
@@ -66,10 +66,10 @@ class HttpServer {
   /// Serves on the calling thread until a drain has ended.
   void run();
 
-  /// Ends run(): requests are still taken and answered, each answer closing its connection, until none is being handled and
-  /// `linger` has passed (so that clients which are between two requests get an answer too); then connections are closed.
-  /// At `deadline` after now `give_up` is called, whose job it is to have the remaining requests answered at once.
-  /// Thread-safe; later calls change nothing.
+  /// Ends run(): requests are still taken and answered, each answer closing its connection, until none is being handled
+  /// and `linger` has passed (so that clients which are between two requests get an answer too); then connections are
+  /// closed. At `deadline` after now `give_up` is called, whose job it is to have the remaining requests answered at
+  /// once. Thread-safe; later calls change nothing.
   void drain(std::chrono::milliseconds linger, std::chrono::milliseconds deadline, std::function<void()> give_up);
 
   /// Runs `work` on the I/O thread. Thread-safe.

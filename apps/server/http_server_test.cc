@@ -1,14 +1,14 @@
 #include "apps/server/http_server.h"
 
+#include <condition_variable>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <condition_variable>
 #include <mutex>
 #include <thread>
 
-#include "apps/server/raw_client.h"
 #include "sardonyx/error.h"
+
+#include "apps/server/raw_client.h"
 
 namespace sardonyx::server {
 namespace {
@@ -19,7 +19,8 @@ using testing::HasSubstr;
 /// A server on a free port that answers with what it was sent; "/hold" is answered when released.
 class Echo {
  public:
-  explicit Echo(HttpLimits limits = {}) : server_("127.0.0.1", 0, limits, callbacks()), thread_([this] { server_.run(); }) {}
+  explicit Echo(HttpLimits limits = {})
+      : server_("127.0.0.1", 0, limits, callbacks()), thread_([this] { server_.run(); }) {}
   ~Echo() {
     release();
     drain(0ms, 1000ms);
@@ -49,10 +50,12 @@ class Echo {
 
  private:
   HttpCallbacks callbacks() {
-    return {.handle = [this](HttpRequest request, std::function<void(HttpResponse)> respond) { handle(std::move(request), std::move(respond)); },
-            .reject = [](int status, const std::string& why) { return HttpResponse{.status = status, .body = why}; },
-            .connections_changed = [](std::size_t) {},
-            .stop_asked = [](int) {}};
+    return {
+        .handle = [this](HttpRequest request,
+                         std::function<void(HttpResponse)> respond) { handle(std::move(request), std::move(respond)); },
+        .reject = [](int status, const std::string& why) { return HttpResponse{.status = status, .body = why}; },
+        .connections_changed = [](std::size_t) {},
+        .stop_asked = [](int) {}};
   }
   void handle(HttpRequest request, std::function<void(HttpResponse)> respond) {
     if (request.path == "/hold") {
@@ -132,7 +135,8 @@ TEST(HttpServer, LimitsAndBrokenRequests) {
       {"endless header", "GET /" + std::string(200'000, 'x'), 431},
       {"long body", post(std::string(101, 'x')), 413},
       {"huge body claimed", "POST / HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n", 413},
-      {"long chunked body", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nc8\r\n" + std::string(200, 'x') + "\r\n0\r\n\r\n", 413},
+      {"long chunked body",
+       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nc8\r\n" + std::string(200, 'x') + "\r\n0\r\n\r\n", 413},
   };
   Echo echo(limits);
   for (const Refused& test : cases) {
@@ -207,7 +211,8 @@ TEST(HttpServer, DrainAnswersWhatWasTaken) {
   echo.wait_for_held(1);
   echo.drain(300ms, 10s);
   std::this_thread::sleep_for(100ms);
-  idle.send(get("/late"));  // between two requests when the drain began: it gets its answer, and the end of its connection
+  idle.send(
+      get("/late"));  // between two requests when the drain began: it gets its answer, and the end of its connection
   const std::string late = idle.receive_all();
   EXPECT_EQ(status_of(late), 200);
   EXPECT_THAT(late, HasSubstr("Connection: close"));

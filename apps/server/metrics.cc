@@ -1,12 +1,11 @@
 #include "apps/server/metrics.h"
 
+#include <mutex>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
-
-#include <mutex>
 
 #include "apps/server/process_usage.h"
 #include "apps/server/routes.h"
@@ -51,15 +50,21 @@ struct Metrics::Impl {
   prometheus::Gauge& queue_depth = gauge("sardonyx_queue_depth", "Requests that wait for a worker");
   prometheus::Gauge& memory = gauge("process_resident_memory_bytes", "Memory of the process");
   prometheus::Counter& cpu_seconds = counter("process_cpu_seconds_total", "CPU time of the process");
-  prometheus::Counter& throttled_periods = counter("sardonyx_cgroup_throttled_periods_total", "Periods in which the CPU quota ran out");
-  prometheus::Counter& throttled_seconds = counter("sardonyx_cgroup_throttled_seconds_total", "Time spent waiting for CPU quota");
+  prometheus::Counter& throttled_periods =
+      counter("sardonyx_cgroup_throttled_periods_total", "Periods in which the CPU quota ran out");
+  prometheus::Counter& throttled_seconds =
+      counter("sardonyx_cgroup_throttled_seconds_total", "Time spent waiting for CPU quota");
   prometheus::Counter& texts = counter("sardonyx_texts_total", "Texts that the model has seen");
   prometheus::Counter& tokens = counter("sardonyx_tokens_total", "Tokens that the model has seen");
   prometheus::Counter& truncated = counter("sardonyx_truncated_texts_total", "Texts cut at the model's maximum length");
-  prometheus::Histogram& queue_seconds = histogram("sardonyx_queue_seconds", "Time a request waited for a worker", seconds_buckets());
-  prometheus::Histogram& tokenize_seconds = histogram("sardonyx_tokenize_seconds", "Time to tokenize a text", seconds_buckets());
-  prometheus::Histogram& inference_seconds = histogram("sardonyx_inference_seconds", "Time of a model run", seconds_buckets());
-  prometheus::Histogram& text_tokens = histogram("sardonyx_text_tokens", "Tokens of a text, as the model sees it", token_buckets());
+  prometheus::Histogram& queue_seconds =
+      histogram("sardonyx_queue_seconds", "Time a request waited for a worker", seconds_buckets());
+  prometheus::Histogram& tokenize_seconds =
+      histogram("sardonyx_tokenize_seconds", "Time to tokenize a text", seconds_buckets());
+  prometheus::Histogram& inference_seconds =
+      histogram("sardonyx_inference_seconds", "Time of a model run", seconds_buckets());
+  prometheus::Histogram& text_tokens =
+      histogram("sardonyx_text_tokens", "Tokens of a text, as the model sees it", token_buckets());
 
   Impl() {
     for (const Route& route : routes()) {
@@ -73,7 +78,9 @@ struct Metrics::Impl {
   prometheus::Counter& count(const std::string& route, int status) {
     return requests.Add({{"route", route}, {"status", std::to_string(status)}});
   }
-  prometheus::Histogram& duration(const std::string& route) { return request_seconds.Add({{"route", route}}, seconds_buckets()); }
+  prometheus::Histogram& duration(const std::string& route) {
+    return request_seconds.Add({{"route", route}}, seconds_buckets());
+  }
 
   prometheus::Gauge& gauge(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});

@@ -1,16 +1,17 @@
 #include "apps/server/process_usage.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <sstream>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 namespace sardonyx::server {
 namespace {
 
-double seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; }
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
 double read_resident_bytes() {
   std::ifstream file("/proc/self/statm");

@@ -1,13 +1,12 @@
+#include "apps/server/raw_client.h"
+
 #include <arpa/inet.h>
+#include <cstdlib>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include <cstdlib>
-
-#include "apps/server/raw_client.h"
 
 namespace sardonyx::server {
 

@@ -1,11 +1,11 @@
 #include "apps/server/request_text.h"
 
 #include <fmt/core.h>
-
 #include <nlohmann/json.hpp>
 
-#include "apps/values/parse_json.h"
 #include "sardonyx/error.h"
+
+#include "apps/values/parse_json.h"
 
 namespace sardonyx::server {
 namespace {
@@ -37,7 +37,9 @@ AnalyzeRequest parse_analyze(const std::string& body) {
   if (!root.is_object()) throw Refusal{422, "validation", "expected a JSON object such as {\"text\": \"...\"}"};
   const auto text = root.find("text");
   if (text == root.end() || !text->is_string()) {
-    throw Refusal{422, "validation", fmt::format("expected \"text\" to be a string, found {}", text == root.end() ? "none" : text->type_name())};
+    throw Refusal{
+        422, "validation",
+        fmt::format("expected \"text\" to be a string, found {}", text == root.end() ? "none" : text->type_name())};
   }
   AnalyzeRequest request{.text = text->get<std::string>()};
   if (const auto truncate = root.find("truncate"); truncate != root.end() && !truncate->is_null()) {
@@ -48,7 +50,8 @@ AnalyzeRequest parse_analyze(const std::string& body) {
 }
 
 std::string analyze_body(const std::string& label, const pipeline::Classification& result) {
-  std::string body = fmt::format("{{\"label\":{},\"score\":{}", quoted(label), short_float(result.scores[result.best()]));
+  std::string body =
+      fmt::format("{{\"label\":{},\"score\":{}", quoted(label), short_float(result.scores[result.best()]));
   if (result.truncated) body += fmt::format(",\"truncated\":true,\"tokens\":{}", result.tokens);
   return body + "}";
 }

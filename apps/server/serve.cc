@@ -1,10 +1,9 @@
 #include "apps/server/serve.h"
 
-#include <fmt/core.h>
-
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <fmt/core.h>
 #include <thread>
 
 #include "apps/server/event_log.h"
@@ -23,8 +22,10 @@ std::string shown_host(const std::string& host) {
 }
 
 void print_ready(const std::string& host, int port) {
-  fmt::print("ready: curl -s http://{}:{}/analyze -H 'Content-Type: application/json' -d '{{\"text\": \"What a lovely day.\"}}'\n",
-             shown_host(host), port);
+  fmt::print(
+      "ready: curl -s http://{}:{}/analyze -H 'Content-Type: application/json' -d '{{\"text\": \"What a lovely "
+      "day.\"}}'\n",
+      shown_host(host), port);
   std::fflush(stdout);
 }
 
@@ -37,7 +38,8 @@ void warm_up(const pipeline::TextClassifier& classifier, const std::vector<std::
 }
 
 TextModel load_model(const ServeOptions& options) {
-  auto classifier = std::make_shared<const pipeline::TextClassifier>(pipeline::TextClassifier::load(options.folder, options.classifier));
+  auto classifier = std::make_shared<const pipeline::TextClassifier>(
+      pipeline::TextClassifier::load(options.folder, options.classifier));
   warm_up(*classifier, options.warm_up);
   return {classifier->labels(),
           [classifier](const std::string& text, const RunOptions& run) { return classifier->classify(text, run); }};
@@ -47,11 +49,14 @@ TextModel load_model(const ServeOptions& options) {
 class Serving {
  public:
   explicit Serving(const ServeOptions& options)
-      : options_(options), service_(options.service, metrics_), http_(options.host, options.port, options.limits, callbacks()) {}
+      : options_(options),
+        service_(options.service, metrics_),
+        http_(options.host, options.port, options.limits, callbacks()) {}
 
   void run() {
-    log_event(LogLevel::kInfo, "listening",
-              {{"host", options_.host}, {"port", std::int64_t{http_.port()}}, {"threads", std::int64_t{effective_cpus()}}});
+    log_event(
+        LogLevel::kInfo, "listening",
+        {{"host", options_.host}, {"port", std::int64_t{http_.port()}}, {"threads", std::int64_t{effective_cpus()}}});
     std::thread loader([this] { load(); });
     http_.run();
     service_.stop();
@@ -67,8 +72,10 @@ class Serving {
 
  private:
   HttpCallbacks callbacks() {
-    return {.handle = [this](HttpRequest request,
-                             std::function<void(HttpResponse)> respond) { service_.handle(std::move(request), std::move(respond)); },
+    return {.handle =
+                [this](HttpRequest request, std::function<void(HttpResponse)> respond) {
+                  service_.handle(std::move(request), std::move(respond));
+                },
             .reject = [this](int status, const std::string& why) { return service_.reject(status, why); },
             .connections_changed = [this](std::size_t connections) { metrics_.set_connections(connections); },
             .stop_asked = [this](int signal) { stop(signal); }};

@@ -22,9 +22,9 @@ struct ServeOptions {
   std::chrono::milliseconds drain{25'000};          ///< after SIGTERM, for taken requests
 };
 
-/// Loads the folder's model and serves it until SIGTERM or SIGINT. Prints one line on standard output when ready: a curl
-/// command that works. Returns once every request that was taken has been answered. Throws Error where the address can't be
-/// had or the model can't be loaded.
+/// Loads the folder's model and serves it until SIGTERM or SIGINT. Prints one line on standard output when ready: a
+/// curl command that works. Returns once every request that was taken has been answered. Throws Error where the address
+/// can't be had or the model can't be loaded.
 void serve(const ServeOptions& options);
 
 }  // namespace sardonyx::server

@@ -26,11 +26,14 @@ HttpResponse response_of(const Error& error, const std::string& request_id) {
     case ErrorCode::kInvalidArgument: return error_response(400, "invalid_argument", error.message());
     case ErrorCode::kCancelled:
     case ErrorCode::kUnavailable: return unavailable("the server is shutting down");
-    case ErrorCode::kDeadlineExceeded: return error_response(504, "deadline_exceeded", "the request took longer than it may");
+    case ErrorCode::kDeadlineExceeded:
+      return error_response(504, "deadline_exceeded", "the request took longer than it may");
     default: break;
   }
-  log_event(LogLevel::kError, "request_failed", {{"request_id", request_id}, {"code", name(error.code())}, {"error", error.what()}});
-  return error_response(500, std::string(name(error.code())), "the model failed on this text; the log has request " + request_id);
+  log_event(LogLevel::kError, "request_failed",
+            {{"request_id", request_id}, {"code", name(error.code())}, {"error", error.what()}});
+  return error_response(500, std::string(name(error.code())),
+                        "the model failed on this text; the log has request " + request_id);
 }
 
 const Route* find_path(const std::string& path, const std::string& method, bool& path_exists) {
@@ -56,7 +59,8 @@ HttpResponse unrouted(const HttpRequest& request, bool path_exists) {
 
 }  // namespace
 
-Service::Service(const ServiceOptions& options, Metrics& metrics) : options_(options), metrics_(metrics), queue_(options.max_queue) {
+Service::Service(const ServiceOptions& options, Metrics& metrics)
+    : options_(options), metrics_(metrics), queue_(options.max_queue) {
   if (options_.workers <= 0) options_.workers = effective_cpus();
 }
 
@@ -94,15 +98,21 @@ HttpResponse Service::reject(int status, const std::string& why) {
   metrics_.request_done(kUnrouted, status, 0);
   log_event(LogLevel::kInfo, "rejected", {{"status", std::int64_t{status}}, {"error", why}});
   if (status == 503) return unavailable(why);
-  return error_response(status, status == 413 ? "payload_too_large" : status == 431 ? "header_too_large" : "invalid_request", why);
+  return error_response(status,
+                        status == 413   ? "payload_too_large"
+                        : status == 431 ? "header_too_large"
+                                        : "invalid_request",
+                        why);
 }
 
 HttpResponse Service::answer(Endpoint endpoint) const {
   switch (endpoint) {
     case Endpoint::kPing: return {.body = R"({"text":"pong"})"};
     case Endpoint::kLive: return {.body = R"({"live":true})"};
-    case Endpoint::kMetrics: return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_.text()};
-    case Endpoint::kReady: return {.status = ready() ? 200 : 503, .body = ready() ? R"({"ready":true})" : R"({"ready":false})"};
+    case Endpoint::kMetrics:
+      return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_.text()};
+    case Endpoint::kReady:
+      return {.status = ready() ? 200 : 503, .body = ready() ? R"({"ready":true})" : R"({"ready":false})"};
     case Endpoint::kHealth: break;
     case Endpoint::kAnalyze: break;
   }
@@ -163,11 +173,12 @@ HttpResponse Service::analyze(const Job& job, Clock::time_point started) {
   const AnalyzeRequest asked = parse_analyze(job.request.body);
   const TextModel& model = *model_.load();
   const pipeline::Classification result = model.classify(asked.text, options);
-  metrics_.text_done(Seconds(started - job.queued).count(), result.tokenize_seconds, result.run_seconds, result.used_tokens,
-                     result.truncated);
+  metrics_.text_done(Seconds(started - job.queued).count(), result.tokenize_seconds, result.run_seconds,
+                     result.used_tokens, result.truncated);
   if (result.truncated && !asked.truncate) {
-    throw Refusal{422, "validation", fmt::format("the text has {} tokens, but the model takes {}; shorten it or allow \"truncate\"",
-                                                 result.tokens, result.used_tokens)};
+    throw Refusal{422, "validation",
+                  fmt::format("the text has {} tokens, but the model takes {}; shorten it or allow \"truncate\"",
+                              result.tokens, result.used_tokens)};
   }
   return {.body = analyze_body(model.labels[result.best()], result)};
 }

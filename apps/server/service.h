@@ -9,18 +9,19 @@
 #include <thread>
 #include <vector>
 
+#include "sardonyx/session.h"
+
 #include "apps/server/http_server.h"
 #include "apps/server/metrics.h"
 #include "apps/server/routes.h"
 #include "apps/server/work_queue.h"
-#include "sardonyx/session.h"
 #include "text/pipeline/text_classifier.h"
 
 namespace sardonyx::server {
 
 struct ServiceOptions {
-  int workers = 0;              ///< threads that run the model; 0: effective_cpus()
-  std::size_t max_queue = 256;  ///< requests that may wait for a worker
+  int workers = 0;                                    ///< threads that run the model; 0: effective_cpus()
+  std::size_t max_queue = 256;                        ///< requests that may wait for a worker
   std::chrono::milliseconds request_timeout{30'000};  ///< from a request's arrival to its answer
 };
 
@@ -31,8 +32,8 @@ struct TextModel {
   std::function<pipeline::Classification(const std::string& text, const RunOptions& options)> classify;
 };
 
-/// The answers to requests. Everything but texts is answered at once, on the calling thread, so that probes never wait for
-/// the model; texts are queued for workers. All members are thread-safe.
+/// The answers to requests. Everything but texts is answered at once, on the calling thread, so that probes never wait
+/// for the model; texts are queued for workers. All members are thread-safe.
 class Service {
  public:
   using Respond = std::function<void(HttpResponse)>;

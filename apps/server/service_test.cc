@@ -1,10 +1,9 @@
 #include "apps/server/service.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <condition_variable>
 #include <future>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <mutex>
 
 #include "base/fail.h"
@@ -60,7 +59,8 @@ class ServiceTest : public testing::Test {
               if (text == "text fault") fail(ErrorCode::kInvalidArgument, "not UTF-8");
               if (text == "strange") throw std::runtime_error("not an Error");
               pipeline::Classification out{.scores = {0.25f, 0.75f}, .tokens = 9, .used_tokens = 9};
-              if (text == "long") out = {.scores = {0.75f, 0.25f}, .tokens = 900, .used_tokens = 512, .truncated = true};
+              if (text == "long")
+                out = {.scores = {0.75f, 0.25f}, .tokens = 900, .used_tokens = 512, .truncated = true};
               return out;
             }};
   }
@@ -70,7 +70,9 @@ class ServiceTest : public testing::Test {
     service_.handle(std::move(asked), [promise](HttpResponse response) { promise->set_value(std::move(response)); });
     return promise->get_future();
   }
-  std::future<HttpResponse> analyze(const std::string& text) { return send(request("POST", "/analyze", "{\"text\": \"" + text + "\"}")); }
+  std::future<HttpResponse> analyze(const std::string& text) {
+    return send(request("POST", "/analyze", "{\"text\": \"" + text + "\"}"));
+  }
   HttpResponse answer(HttpRequest asked) { return send(std::move(asked)).get(); }
 
   Gate gate_;
@@ -196,8 +198,9 @@ TEST_F(HurriedServiceTest, LateRequestsAre504) {
 TEST_F(ServiceTest, MetricsExistBeforeTheFirstRequest) {
   const std::string page = metrics_.text();
   for (const char* series :
-       {"sardonyx_requests_total{route=\"/analyze\",status=\"200\"} 0", "sardonyx_requests_total{route=\"/analyze\",status=\"429\"} 0",
-        "sardonyx_queue_depth 0", "sardonyx_ready 0", "sardonyx_inference_seconds_count 0", "sardonyx_tokens_total 0",
+       {"sardonyx_requests_total{route=\"/analyze\",status=\"200\"} 0",
+        "sardonyx_requests_total{route=\"/analyze\",status=\"429\"} 0", "sardonyx_queue_depth 0", "sardonyx_ready 0",
+        "sardonyx_inference_seconds_count 0", "sardonyx_tokens_total 0",
         "sardonyx_request_duration_seconds_count{route=\"/analyze\"} 0", "process_resident_memory_bytes"}) {
     EXPECT_THAT(page, HasSubstr(series));
   }

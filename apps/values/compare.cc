@@ -1,9 +1,8 @@
 #include "apps/values/compare.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <complex>
+#include <fmt/core.h>
 
 #include "base/numeric/numeric.h"
 
@@ -118,8 +117,10 @@ std::string tensor_difference(const Tensor& expected, const Tensor& actual, cons
   return element_difference(expected, actual, tolerance);
 }
 
-std::string list_difference(const std::vector<Value>& expected, const std::vector<Value>& actual, const Tolerance& tolerance) {
-  if (expected.size() != actual.size()) return fmt::format("expected {} items, found {}", expected.size(), actual.size());
+std::string list_difference(const std::vector<Value>& expected, const std::vector<Value>& actual,
+                            const Tolerance& tolerance) {
+  if (expected.size() != actual.size())
+    return fmt::format("expected {} items, found {}", expected.size(), actual.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (std::string why = difference(expected[i], actual[i], tolerance); !why.empty()) {
       return fmt::format("item {}: {}", i, why);

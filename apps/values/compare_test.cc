@@ -1,7 +1,6 @@
 #include "apps/values/compare.h"
 
 #include <gtest/gtest.h>
-
 #include <limits>
 #include <vector>
 
@@ -50,7 +49,9 @@ TEST(Compare, TypeShapeAndKind) {
 }
 
 TEST(Compare, SequencesAndMaps) {
-  const auto sequence = [](std::vector<Value> items) { return Value(Sequence{ElementType::kFloat32, std::move(items)}); };
+  const auto sequence = [](std::vector<Value> items) {
+    return Value(Sequence{ElementType::kFloat32, std::move(items)});
+  };
   EXPECT_EQ(difference(sequence({tensor<float>({1})}), sequence({tensor<float>({1})}), {}), "");
   EXPECT_NE(difference(sequence({tensor<float>({1})}), sequence({tensor<float>({2})}), {}), "");
   EXPECT_NE(difference(sequence({tensor<float>({1})}), sequence({}), {}), "");

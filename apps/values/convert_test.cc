@@ -1,11 +1,11 @@
 #include "apps/values/convert.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include "sardonyx/error.h"
 
 #include "apps/values/elements.h"
-#include "sardonyx/error.h"
 
 namespace sardonyx::values {
 namespace {
@@ -18,12 +18,18 @@ struct Case {
 
 TEST(Convert, OnlyWhatSurvives) {
   const Case cases[] = {
-      {1.5, ElementType::kFloat32, ElementType::kBFloat16, true}, {0.1, ElementType::kFloat32, ElementType::kFloat16, true},
-      {7, ElementType::kInt8, ElementType::kInt4, true},          {8, ElementType::kInt8, ElementType::kInt4, false},
-      {-8, ElementType::kInt8, ElementType::kInt4, true},         {-1, ElementType::kInt64, ElementType::kUInt8, false},
-      {255, ElementType::kInt64, ElementType::kUInt8, true},      {256, ElementType::kInt64, ElementType::kUInt8, false},
-      {1.5, ElementType::kFloat32, ElementType::kInt64, false},   {2, ElementType::kFloat32, ElementType::kInt64, true},
-      {2, ElementType::kInt64, ElementType::kBool, false},        {1, ElementType::kInt64, ElementType::kBool, true},
+      {1.5, ElementType::kFloat32, ElementType::kBFloat16, true},
+      {0.1, ElementType::kFloat32, ElementType::kFloat16, true},
+      {7, ElementType::kInt8, ElementType::kInt4, true},
+      {8, ElementType::kInt8, ElementType::kInt4, false},
+      {-8, ElementType::kInt8, ElementType::kInt4, true},
+      {-1, ElementType::kInt64, ElementType::kUInt8, false},
+      {255, ElementType::kInt64, ElementType::kUInt8, true},
+      {256, ElementType::kInt64, ElementType::kUInt8, false},
+      {1.5, ElementType::kFloat32, ElementType::kInt64, false},
+      {2, ElementType::kFloat32, ElementType::kInt64, true},
+      {2, ElementType::kInt64, ElementType::kBool, false},
+      {1, ElementType::kInt64, ElementType::kBool, true},
       {16777217, ElementType::kInt32, ElementType::kFloat32, false},
   };
   for (const Case& test : cases) {

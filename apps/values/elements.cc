@@ -50,16 +50,21 @@ bool is_real(ElementType type) {
 
 double get_element(const TensorView& tensor, std::int64_t i) {
   return visit_type(tensor.type, [&]<typename T>(T*) -> double {
-    if constexpr (Packed<T>) return static_cast<double>(get_packed<T>(tensor.data_ptr, static_cast<std::size_t>(i)));
-    else return static_cast<double>(tensor.data<T>()[i]);
+    if constexpr (Packed<T>)
+      return static_cast<double>(get_packed<T>(tensor.data_ptr, static_cast<std::size_t>(i)));
+    else
+      return static_cast<double>(tensor.data<T>()[i]);
   });
 }
 
 void set_element(const TensorView& tensor, std::int64_t i, double value) {
   visit_type(tensor.type, [&]<typename T>(T*) {
-    if constexpr (Packed<T>) set_packed<T>(tensor.data_ptr, static_cast<std::size_t>(i), static_cast<typename T::Value>(value));
-    else if constexpr (std::is_same_v<T, bool>) tensor.mutable_data<T>()[i] = value != 0;
-    else tensor.mutable_data<T>()[i] = static_cast<T>(value);
+    if constexpr (Packed<T>)
+      set_packed<T>(tensor.data_ptr, static_cast<std::size_t>(i), static_cast<typename T::Value>(value));
+    else if constexpr (std::is_same_v<T, bool>)
+      tensor.mutable_data<T>()[i] = value != 0;
+    else
+      tensor.mutable_data<T>()[i] = static_cast<T>(value);
   });
 }
 

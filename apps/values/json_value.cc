@@ -56,13 +56,16 @@ double number_of(const json& item, ElementType type, const std::string& where) {
   if (item.is_boolean()) return item.get<bool>() ? 1 : 0;
   if (item.is_number()) return item.get<double>();
   if (item == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (item == "Infinity" || item == "-Infinity") return (item == "Infinity" ? 1 : -1) * std::numeric_limits<double>::infinity();
+  if (item == "Infinity" || item == "-Infinity")
+    return (item == "Infinity" ? 1 : -1) * std::numeric_limits<double>::infinity();
   fail(ErrorCode::kInvalidArgument, "{}: expected a number for {}, found {}", where, name(type), item.type_name());
 }
 
 void set_wide(const TensorView& tensor, std::int64_t i, const json& item) {
-  if (tensor.type == ElementType::kInt64) tensor.mutable_data<std::int64_t>()[i] = item.get<std::int64_t>();
-  else tensor.mutable_data<std::uint64_t>()[i] = item.get<std::uint64_t>();
+  if (tensor.type == ElementType::kInt64)
+    tensor.mutable_data<std::int64_t>()[i] = item.get<std::int64_t>();
+  else
+    tensor.mutable_data<std::uint64_t>()[i] = item.get<std::uint64_t>();
 }
 
 template <typename T>
@@ -83,12 +86,14 @@ void set_from_json(const TensorView& tensor, std::int64_t i, const json& item, c
   }
   if (type == ElementType::kComplex64) return set_complex<float>(tensor, i, item, where);
   if (type == ElementType::kComplex128) return set_complex<double>(tensor, i, item, where);
-  const bool fits_wide = type == ElementType::kInt64
-                             ? item.is_number_integer() && !(item.is_number_unsigned() && item.get<std::uint64_t>() > INT64_MAX)
-                             : type == ElementType::kUInt64 && item.is_number_unsigned();
+  const bool fits_wide =
+      type == ElementType::kInt64
+          ? item.is_number_integer() && !(item.is_number_unsigned() && item.get<std::uint64_t>() > INT64_MAX)
+          : type == ElementType::kUInt64 && item.is_number_unsigned();
   if (fits_wide) return set_wide(tensor, i, item);
   const double value = number_of(item, type, where);
-  if (!is_floating_point(type) && !(value >= lowest_integer(type) && value <= highest_integer(type) && value == std::floor(value))) {
+  if (!is_floating_point(type) &&
+      !(value >= lowest_integer(type) && value <= highest_integer(type) && value == std::floor(value))) {
     fail(ErrorCode::kInvalidArgument, "{}: {} is not a {}", where, value, name(type));
   }
   set_element(tensor, i, value);
@@ -118,14 +123,17 @@ Tensor described_tensor(const json& item, const std::string& where) {
          shape.num_elements(), data.size());
   }
   Tensor tensor(type_named(item["type"].get<std::string>(), where), shape);
-  for (std::size_t i = 0; i < data.size(); ++i) set_from_json(tensor.view(), static_cast<std::int64_t>(i), data[i], where);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    set_from_json(tensor.view(), static_cast<std::int64_t>(i), data[i], where);
   return tensor;
 }
 
-void fill_nested(const json& item, std::size_t depth, const TensorView& tensor, std::int64_t& at, const std::string& where) {
+void fill_nested(const json& item, std::size_t depth, const TensorView& tensor, std::int64_t& at,
+                 const std::string& where) {
   if (depth == tensor.shape.rank()) return set_from_json(tensor, at++, item, where);
   if (!item.is_array() || static_cast<std::int64_t>(item.size()) != tensor.shape[depth]) {
-    fail(ErrorCode::kInvalidArgument, "{}: the lists at depth {} are not all of length {}", where, depth, tensor.shape[depth]);
+    fail(ErrorCode::kInvalidArgument, "{}: the lists at depth {} are not all of length {}", where, depth,
+         tensor.shape[depth]);
   }
   for (const json& inner : item) fill_nested(inner, depth + 1, tensor, at, where);
 }
@@ -133,7 +141,8 @@ void fill_nested(const json& item, std::size_t depth, const TensorView& tensor, 
 Tensor nested_tensor(const json& item, ElementType type, const std::string& where) {
   Shape shape;
   for (const json* level = &item; level->is_array(); level = &(*level)[0]) {
-    if (shape.rank() == kMostRank) fail(ErrorCode::kInvalidArgument, "{}: lists are nested deeper than {}", where, kMostRank);
+    if (shape.rank() == kMostRank)
+      fail(ErrorCode::kInvalidArgument, "{}: lists are nested deeper than {}", where, kMostRank);
     shape.push_back(static_cast<std::int64_t>(level->size()));
     if (level->empty()) break;
   }
@@ -180,7 +189,8 @@ json to_json(const Value& value) {
     json pairs = json::array();
     const Map& map = value.map();
     for (std::size_t i = 0; i < map.values.size(); ++i) {
-      pairs.push_back(json::array({element_json(map.keys.view(), static_cast<std::int64_t>(i)), to_json(map.values[i])}));
+      pairs.push_back(
+          json::array({element_json(map.keys.view(), static_cast<std::int64_t>(i)), to_json(map.values[i])}));
     }
     return {{"map", std::move(pairs)}};
   }
@@ -192,11 +202,13 @@ Value from_json(const json& item, const PortInfo& port, const std::string& where
   if (item.is_object() && item.contains("map")) return map_from_json(item["map"], port, where);
   if (item.is_object()) {
     if (!item.contains("type") || !item.contains("shape") || !item.contains("data")) {
-      fail(ErrorCode::kInvalidArgument, "{}: expected a number, a list, or an object with \"type\", \"shape\" and \"data\"", where);
+      fail(ErrorCode::kInvalidArgument,
+           "{}: expected a number, a list, or an object with \"type\", \"shape\" and \"data\"", where);
     }
     return described_tensor(item, where);
   }
-  const bool sequence = port.kind == "sequence" || (port.kind == "optional" && item.is_array() && !item.empty() && item[0].is_object());
+  const bool sequence =
+      port.kind == "sequence" || (port.kind == "optional" && item.is_array() && !item.empty() && item[0].is_object());
   if (sequence) {
     if (!item.is_array()) fail(ErrorCode::kInvalidArgument, "{}: expected a list, found {}", where, item.type_name());
     Sequence items{port.element_type, {}};

@@ -1,8 +1,7 @@
 #include "apps/values/json_value.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+#include <gtest/gtest.h>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +33,8 @@ TEST(JsonValue, EveryTypeSurvives) {
 }
 
 TEST(JsonValue, NumbersThatJsonLacks) {
-  const double values[] = {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  const double values[] = {std::nan(""), std::numeric_limits<double>::infinity(),
+                           -std::numeric_limits<double>::infinity()};
   const Value value = Tensor::from<double>({3}, values);
   EXPECT_EQ(difference(value, from_json(to_json(value), port(ElementType::kFloat32), "x"), {}), "");
 }
@@ -49,11 +49,13 @@ TEST(JsonValue, FloatsHaveTheirOwnDigits) {
 TEST(JsonValue, WideIntegersAreExact) {
   const std::int64_t values[] = {INT64_MAX, INT64_MIN, (1ll << 53) + 1};
   const Value value = Tensor::from<std::int64_t>({3}, values);
-  EXPECT_EQ(difference(value, from_json(parse_json(to_json(value).dump(), "x"), port(ElementType::kInt64), "x"), {}), "");
+  EXPECT_EQ(difference(value, from_json(parse_json(to_json(value).dump(), "x"), port(ElementType::kInt64), "x"), {}),
+            "");
 }
 
 TEST(JsonValue, SequencesMapsAndNothing) {
-  const Value sequence = Sequence{ElementType::kInt64, {Tensor::scalar<std::int64_t>(1), Tensor::scalar<std::int64_t>(2)}};
+  const Value sequence =
+      Sequence{ElementType::kInt64, {Tensor::scalar<std::int64_t>(1), Tensor::scalar<std::int64_t>(2)}};
   EXPECT_EQ(difference(sequence, from_json(to_json(sequence), port(ElementType::kInt64, "sequence"), "x"), {}), "");
   const std::string keys[] = {"a", "b"};
   const Value map = Map{Tensor::from<std::string>({2}, keys), {Tensor::scalar(1.0f), Tensor::scalar(2.0f)}};
@@ -67,14 +69,26 @@ TEST(JsonValue, PlainListsTakeTheModelsType) {
   EXPECT_EQ(value.tensor().shape(), (Shape{2, 3}));
   EXPECT_EQ(value.tensor().data<std::int64_t>()[4], 5);
   EXPECT_EQ(from_json(parse_json("2.5", "x"), port(ElementType::kFloat16), "x").tensor().shape(), Shape{});
-  EXPECT_EQ(from_json(parse_json("[\"a\"]", "x"), port(ElementType::kString), "x").tensor().data<std::string>()[0], "a");
+  EXPECT_EQ(from_json(parse_json("[\"a\"]", "x"), port(ElementType::kString), "x").tensor().data<std::string>()[0],
+            "a");
 }
 
 TEST(JsonValue, FaultsAreErrors) {
-  const char* const cases[] = {"[[1, 2], [3]]", "[[1], 2]", "[1.5]", "[300]", "[-1]", "[\"a\"]", "[null]", "{}",
-                               R"({"type": "int8", "shape": [2], "data": [1]})", R"({"type": "int9", "shape": [1], "data": [1]})",
-                               R"({"type": "int8", "shape": [-1], "data": []})", R"({"type": "int8", "shape": 1, "data": [1]})",
-                               R"({"map": 1})", R"({"map": [[1]]})", R"({"map": [["a", 1], [2, 1]]})"};
+  const char* const cases[] = {"[[1, 2], [3]]",
+                               "[[1], 2]",
+                               "[1.5]",
+                               "[300]",
+                               "[-1]",
+                               "[\"a\"]",
+                               "[null]",
+                               "{}",
+                               R"({"type": "int8", "shape": [2], "data": [1]})",
+                               R"({"type": "int9", "shape": [1], "data": [1]})",
+                               R"({"type": "int8", "shape": [-1], "data": []})",
+                               R"({"type": "int8", "shape": 1, "data": [1]})",
+                               R"({"map": 1})",
+                               R"({"map": [[1]]})",
+                               R"({"map": [["a", 1], [2, 1]]})"};
   for (const char* text : cases) {
     EXPECT_THROW(from_json(parse_json(text, "x"), port(ElementType::kUInt8), "x"), Error) << text;
   }
@@ -85,7 +99,8 @@ TEST(ParseJson, DepthAndSyntax) {
   EXPECT_THROW(parse_json(std::string(65, '[') + std::string(65, ']'), "x"), Error);
   EXPECT_THROW(parse_json(std::string(1000000, '['), "x"), Error);
   EXPECT_NO_THROW(parse_json("[\"[[[[\\\"[[[[\"]", "x", 1));
-  for (const char* text : {"", "{", "[1,]", "nul", "\"\xff\"", "{\"a\":1}x"}) EXPECT_THROW(parse_json(text, "x"), Error) << text;
+  for (const char* text : {"", "{", "[1,]", "nul", "\"\xff\"", "{\"a\":1}x"})
+    EXPECT_THROW(parse_json(text, "x"), Error) << text;
 }
 
 }  // namespace

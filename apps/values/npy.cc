@@ -62,8 +62,9 @@ class HeaderParser {
 
  private:
   [[noreturn]] void broken(std::string_view what) const {
-    fail(ErrorCode::kInvalidArgument, "{}: expected a NumPy header with 'descr', 'fortran_order' and 'shape', but {} at byte {} of it",
-         where_, what, at_);
+    fail(ErrorCode::kInvalidArgument,
+         "{}: expected a NumPy header with 'descr', 'fortran_order' and 'shape', but {} at byte {} of it", where_, what,
+         at_);
   }
   void skip_space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
@@ -89,7 +90,8 @@ class HeaderParser {
   std::string descr() {
     skip_space();
     if (at_ < text_.size() && text_[at_] == '[') {
-      fail(ErrorCode::kUnsupported, "{}: expected numbers or strings, found an array of records; save its columns apart", where_);
+      fail(ErrorCode::kUnsupported,
+           "{}: expected numbers or strings, found an array of records; save its columns apart", where_);
     }
     return quoted();
   }
@@ -142,13 +144,15 @@ Header read_header(std::string_view content, const std::string& where) {
     fail(ErrorCode::kInvalidArgument, "{}: expected a NumPy .npy file, but it doesn't begin as one", where);
   }
   const int version = content[6];
-  if (version < 1 || version > 3) fail(ErrorCode::kUnsupported, "{}: .npy version {} is not known (1, 2 and 3 are)", where, version);
+  if (version < 1 || version > 3)
+    fail(ErrorCode::kUnsupported, "{}: .npy version {} is not known (1, 2 and 3 are)", where, version);
   const std::size_t digits = version == 1 ? 2 : 4;
   if (content.size() < 8 + digits) fail(ErrorCode::kInvalidArgument, "{}: the .npy file ends in its header", where);
   const std::size_t length = little_endian(content.substr(8, digits));
   if (length > kMostHeader || length > content.size() - 8 - digits) {
-    fail(ErrorCode::kInvalidArgument, "{}: the .npy header claims {} bytes, but the file has {} (and at most {} are read)", where,
-         length, content.size() - 8 - digits, kMostHeader);
+    fail(ErrorCode::kInvalidArgument,
+         "{}: the .npy header claims {} bytes, but the file has {} (and at most {} are read)", where, length,
+         content.size() - 8 - digits, kMostHeader);
   }
   Header header = HeaderParser(content.substr(8 + digits, length), where).parse();
   header.data_at = 8 + digits + length;
@@ -160,10 +164,22 @@ struct NamedType {
   ElementType type;
 };
 constexpr std::array<NamedType, 16> kTypes = {{
-    {"f4", ElementType::kFloat32}, {"f8", ElementType::kFloat64}, {"f2", ElementType::kFloat16}, {"b1", ElementType::kBool},
-    {"i1", ElementType::kInt8},    {"i2", ElementType::kInt16},   {"i4", ElementType::kInt32},   {"i8", ElementType::kInt64},
-    {"u1", ElementType::kUInt8},   {"u2", ElementType::kUInt16},  {"u4", ElementType::kUInt32},  {"u8", ElementType::kUInt64},
-    {"c8", ElementType::kComplex64}, {"c16", ElementType::kComplex128}, {"?", ElementType::kBool}, {"B", ElementType::kUInt8},
+    {"f4", ElementType::kFloat32},
+    {"f8", ElementType::kFloat64},
+    {"f2", ElementType::kFloat16},
+    {"b1", ElementType::kBool},
+    {"i1", ElementType::kInt8},
+    {"i2", ElementType::kInt16},
+    {"i4", ElementType::kInt32},
+    {"i8", ElementType::kInt64},
+    {"u1", ElementType::kUInt8},
+    {"u2", ElementType::kUInt16},
+    {"u4", ElementType::kUInt32},
+    {"u8", ElementType::kUInt64},
+    {"c8", ElementType::kComplex64},
+    {"c16", ElementType::kComplex128},
+    {"?", ElementType::kBool},
+    {"B", ElementType::kUInt8},
 }};
 
 void swap_bytes(char* data, std::size_t size, std::size_t unit) {
@@ -172,8 +188,8 @@ void swap_bytes(char* data, std::size_t size, std::size_t unit) {
 
 void check_size(std::string_view data, std::size_t expected, const Shape& shape, const std::string& where) {
   if (data.size() != expected) {
-    fail(ErrorCode::kInvalidArgument, "{}: shape {} takes {} bytes of data, but the file holds {}", where, shape.to_string(), expected,
-         data.size());
+    fail(ErrorCode::kInvalidArgument, "{}: shape {} takes {} bytes of data, but the file holds {}", where,
+         shape.to_string(), expected, data.size());
   }
 }
 
@@ -195,7 +211,8 @@ void for_each_fortran(const Shape& shape, Copy&& copy) {
   }
 }
 
-Tensor parse_numbers(const Header& header, ElementType type, char order, std::string_view data, const std::string& where) {
+Tensor parse_numbers(const Header& header, ElementType type, char order, std::string_view data,
+                     const std::string& where) {
   const std::size_t unit = static_cast<std::size_t>(bit_width(type)) / 8;
   check_size(data, byte_size(type, header.shape.num_elements()), header.shape, where);
   Tensor tensor(type, header.shape);
@@ -307,8 +324,9 @@ Tensor parse_npy(std::string_view content, const std::string& where) {
       return parse_strings(header, descr[0] == 'U', width, order, data, where);
     }
   }
-  fail(ErrorCode::kUnsupported, "{}: element type '{}' is not one that models take; save numbers, booleans or strings{}", where,
-       header.descr, descr == "O" ? " (objects are pickled code, which is never run; use dtype=str for strings)" : "");
+  fail(ErrorCode::kUnsupported,
+       "{}: element type '{}' is not one that models take; save numbers, booleans or strings{}", where, header.descr,
+       descr == "O" ? " (objects are pickled code, which is never run; use dtype=str for strings)" : "");
 }
 
 std::string format_npy(const Tensor& tensor) {

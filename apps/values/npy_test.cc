@@ -1,13 +1,13 @@
 #include "apps/values/npy.h"
 
-#include <gtest/gtest.h>
-
 #include <complex>
 #include <cstring>
+#include <gtest/gtest.h>
+
+#include "sardonyx/error.h"
 
 #include "apps/values/random_value.h"
 #include "base/numeric/numeric.h"
-#include "sardonyx/error.h"
 
 namespace sardonyx::values {
 namespace {
@@ -37,7 +37,8 @@ TEST(Npy, EveryTypeSurvives) {
     if (widened || small_float || type == ElementType::kFloat8E8M0) continue;
     for (const Shape& shape : {Shape{}, Shape{0}, Shape{3}, Shape{2, 3, 1}}) {
       const Tensor tensor = random_tensor("x", type, shape, 1);
-      EXPECT_TRUE(identical(parse_npy(format_npy(tensor), "x").view(), tensor.view())) << name(type) << shape.to_string();
+      EXPECT_TRUE(identical(parse_npy(format_npy(tensor), "x").view(), tensor.view()))
+          << name(type) << shape.to_string();
     }
   }
 }
@@ -66,7 +67,8 @@ TEST(Npy, WhatNumPyWrites) {
   EXPECT_EQ(list<std::string>(parse_npy(npy(text, bytes_of<char32_t>({U'h', U'é', U'😀', 0, 0, 0})), "x")),
             (std::vector<std::string>{"hé", "😀", ""}));
   const std::string raw = "{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }\n";
-  EXPECT_EQ(list<std::string>(parse_npy(npy(raw, std::string("ab\0abc", 6)), "x")), (std::vector<std::string>{"ab", "abc"}));
+  EXPECT_EQ(list<std::string>(parse_npy(npy(raw, std::string("ab\0abc", 6)), "x")),
+            (std::vector<std::string>{"ab", "abc"}));
   const std::string scalar = "{'descr': '|b1', 'fortran_order': False, 'shape': (), }\n";
   EXPECT_EQ(list<bool>(parse_npy(npy(scalar, std::string(1, '\x02')), "x")), std::vector<bool>{true});
 }
@@ -98,7 +100,8 @@ TEST(Npy, BrokenFilesAreErrors) {
       {"records", npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", "x"), "records"},
       {"missing key", npy("{'descr': '<f4', 'shape': (1,), }\n", "x"), "missing"},
       {"open list", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,", "x"), "no number"},
-      {"no character", npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }\n", bytes_of<std::uint32_t>({0xd800})),
+      {"no character",
+       npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }\n", bytes_of<std::uint32_t>({0xd800})),
        "no Unicode character"},
   };
   for (const Broken& test : cases) {

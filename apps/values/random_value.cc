@@ -9,7 +9,8 @@
 namespace sardonyx::values {
 namespace {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, unlike the standard library's distributions.
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine, unlike the standard library's
+/// distributions.
 class Generator {
  public:
   Generator(std::string_view name, std::uint64_t seed) : state_(seed) {
@@ -46,7 +47,8 @@ Tensor random_tensor(std::string_view name, ElementType type, const Shape& shape
     if (type == ElementType::kString) {
       tensor.mutable_data<std::string>()[i] = "word" + std::to_string(generator.next() % 100);
     } else if (type == ElementType::kComplex64) {
-      static_cast<std::complex<float>*>(tensor.view().data_ptr)[i] = std::complex<float>(std::complex<double>(generator.normal(), 0));
+      static_cast<std::complex<float>*>(tensor.view().data_ptr)[i] =
+          std::complex<float>(std::complex<double>(generator.normal(), 0));
     } else if (type == ElementType::kComplex128) {
       static_cast<std::complex<double>*>(tensor.view().data_ptr)[i] = {generator.normal(), generator.normal()};
     } else {

@@ -26,7 +26,12 @@ bool append_utf8(std::string& out, std::uint32_t code) {
 bool decode_utf8(std::string_view text, std::u32string& out) {
   for (std::size_t at = 0; at < text.size();) {
     const auto lead = static_cast<unsigned char>(text[at]);
-    const std::size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xc2 ? 0
+                               : lead < 0xe0 ? 2
+                               : lead < 0xf0 ? 3
+                               : lead < 0xf5 ? 4
+                                             : 0;
     if (length == 0 || length > text.size() - at) return false;
     std::uint32_t code = length == 1 ? lead : lead & (0xffu >> (length + 1));
     for (std::size_t i = 1; i < length; ++i) {

@@ -27,7 +27,8 @@ bool holds(const NamedValues& values, std::string_view name) {
 }
 
 /// Which port a nameless value is for.
-const PortInfo& next_port(const std::filesystem::path& path, std::span<const PortInfo> ports, const NamedValues& taken) {
+const PortInfo& next_port(const std::filesystem::path& path, std::span<const PortInfo> ports,
+                          const NamedValues& taken) {
   for (const PortInfo& port : ports) {
     if (!holds(taken, port.name)) return port;
   }
@@ -63,8 +64,8 @@ NamedValues read_json(const std::filesystem::path& path, std::span<const PortInf
   const FileMapping file(path.string());
   const nlohmann::json root = parse_json(file.text(), path.string());
   if (!root.is_object()) {
-    fail(ErrorCode::kInvalidArgument, "{}: expected a JSON object of values by name, such as {{\"{}\": ...}}", path.string(),
-         ports.empty() ? "name" : ports.front().name);
+    fail(ErrorCode::kInvalidArgument, "{}: expected a JSON object of values by name, such as {{\"{}\": ...}}",
+         path.string(), ports.empty() ? "name" : ports.front().name);
   }
   NamedValues values;
   for (const auto& [name, item] : root.items()) {
@@ -78,7 +79,8 @@ std::string npz_content(const NamedValues& values) {
   ZipWriter archive;
   for (const auto& [name, value] : values) {
     if (!value.is_tensor()) {
-      fail(ErrorCode::kInvalidArgument, "'{}' is a {}, which .npz can't hold; write .json instead", name, value.kind_name());
+      fail(ErrorCode::kInvalidArgument, "'{}' is a {}, which .npz can't hold; write .json instead", name,
+           value.kind_name());
     }
     archive.add(name + std::string(kNpySuffix), format_npy(value.tensor()));
   }
@@ -133,7 +135,8 @@ void write_values(const std::filesystem::path& path, const NamedValues& values) 
   if (format == FileFormat::kNpz) return write_file(path.string(), npz_content(values));
   if (format == FileFormat::kJson) return write_file(path.string(), json_content(values));
   if (values.size() != 1) {
-    fail(ErrorCode::kInvalidArgument, "'{}' takes one value, but there are {}; name one (name={}) or write .npz or .json", path.string(),
+    fail(ErrorCode::kInvalidArgument,
+         "'{}' takes one value, but there are {}; name one (name={}) or write .npz or .json", path.string(),
          values.size(), path.string());
   }
   const Value& value = values.front().second;

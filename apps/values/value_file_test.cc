@@ -1,9 +1,8 @@
 #include "apps/values/value_file.h"
 
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <filesystem>
 
 #include "apps/values/compare.h"
 #include "apps/values/random_value.h"

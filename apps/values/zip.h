@@ -7,7 +7,8 @@
 
 namespace sardonyx::values {
 
-/// Reads members of a .zip archive that is held in memory: stored or deflated, Zip64 included; not encrypted, not split.
+/// Reads members of a .zip archive that is held in memory: stored or deflated, Zip64 included; not encrypted, not
+/// split.
 class ZipReader {
  public:
   struct Entry {

@@ -1,8 +1,7 @@
 // The format: PKWARE's APPNOTE.TXT 6.3, sections 4.3 (structures) and 4.5.3 (Zip64).
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
+#include <zlib.h>
 
 #include "apps/values/zip.h"
 #include "base/fail.h"
@@ -55,7 +54,8 @@ ZipReader::Directory ZipReader::find_directory() const {
 }
 
 void ZipReader::read_entries(const Directory& directory) {
-  if (directory.at > archive_.size() || directory.size > archive_.size() - directory.at) broken("its directory lies outside of it");
+  if (directory.at > archive_.size() || directory.size > archive_.size() - directory.at)
+    broken("its directory lies outside of it");
   if (directory.count > kMostEntries || directory.count > directory.size / kCentralSize) {
     broken(fmt::format("its directory of {} bytes can't have {} members", directory.size, directory.count));
   }
@@ -98,8 +98,10 @@ void ZipReader::read_entries(const Directory& directory) {
 }
 
 void ZipReader::locate_data(Entry& entry, std::uint64_t header_at) const {
-  if (number<std::uint32_t>(header_at) != kLocalHeader) broken("member '" + entry.name + "' isn't where the directory says");
-  entry.data_at = header_at + kLocalSize + number<std::uint16_t>(header_at + 26) + number<std::uint16_t>(header_at + 28);
+  if (number<std::uint32_t>(header_at) != kLocalHeader)
+    broken("member '" + entry.name + "' isn't where the directory says");
+  entry.data_at =
+      header_at + kLocalSize + number<std::uint16_t>(header_at + 26) + number<std::uint16_t>(header_at + 28);
   if (entry.data_at > archive_.size() || entry.compressed_size > archive_.size() - entry.data_at) {
     broken("member '" + entry.name + "' ends outside of it");
   }
@@ -125,8 +127,10 @@ std::string ZipReader::inflate(const Entry& entry, std::string_view data) const 
     const std::uint64_t in = stream.avail_in, space = stream.avail_out;
     status = ::inflate(&stream, Z_NO_FLUSH);
     read += in - stream.avail_in;
-    if (room > 0) written += space - stream.avail_out;
-    else if (stream.avail_out == 0) status = Z_DATA_ERROR;
+    if (room > 0)
+      written += space - stream.avail_out;
+    else if (stream.avail_out == 0)
+      status = Z_DATA_ERROR;
   }
   inflateEnd(&stream);
   if (status != Z_STREAM_END || written != out.size()) broken("member '" + entry.name + "' doesn't unfold to its size");
@@ -142,7 +146,8 @@ std::string ZipReader::read(const Entry& entry) const {
   } else if (entry.method == Z_DEFLATED) {
     out = inflate(entry, data);
   } else {
-    fail(ErrorCode::kUnsupported, "{}: member '{}' is compressed by method {}; write it with numpy.savez or savez_compressed", where_,
+    fail(ErrorCode::kUnsupported,
+         "{}: member '{}' is compressed by method {}; write it with numpy.savez or savez_compressed", where_,
          entry.name, entry.method);
   }
   const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(out.data()), out.size());

@@ -49,7 +49,8 @@ std::string deflated(const std::string& content, std::uint64_t claimed_size) {
   writer.add("a", packed);
   std::string archive = writer.finish();
   const std::size_t central = archive.rfind("PK\x01\x02");
-  const auto crc = static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
+  const auto crc = static_cast<std::uint32_t>(
+      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
   const auto put32 = [&](std::size_t at, std::uint64_t value) {
     for (int i = 0; i < 4; ++i) archive[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> 8 * i);
   };

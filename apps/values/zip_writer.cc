@@ -1,6 +1,5 @@
-#include <zlib.h>
-
 #include <algorithm>
+#include <zlib.h>
 
 #include "apps/values/zip.h"
 
@@ -17,11 +16,12 @@ void put16(std::string& out, std::uint64_t value) { put(out, static_cast<std::ui
 void put32(std::string& out, std::uint64_t value) { put(out, static_cast<std::uint32_t>(value)); }
 void put64(std::string& out, std::uint64_t value) { put(out, value); }
 
-constexpr std::uint64_t kVersion = 45;        // Zip64
-constexpr std::uint64_t kDate = 1 << 5 | 1;   // 1 January 1980: archives of the same content are the same bytes
+constexpr std::uint64_t kVersion = 45;       // Zip64
+constexpr std::uint64_t kDate = 1 << 5 | 1;  // 1 January 1980: archives of the same content are the same bytes
 
 /// What local and central headers share, from "version needed" to "extra length".
-void put_common(std::string& out, std::uint32_t crc, std::uint64_t size32, std::size_t name_size, std::size_t extra_size) {
+void put_common(std::string& out, std::uint32_t crc, std::uint64_t size32, std::size_t name_size,
+                std::size_t extra_size) {
   put16(out, kVersion);
   put16(out, 1u << 11);  // the name is UTF-8
   put16(out, 0);         // stored

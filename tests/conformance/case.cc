@@ -44,7 +44,8 @@ Case folder_case(const std::string& kind, const fs::path& folder) {
 Case light_case(const fs::path& data, const fs::path& folder) {
   const nlohmann::json settings = read_settings(folder / "data.json");
   const std::string url = settings.value("url", std::string());
-  Case out{.name = "light/" + folder.filename().string(), .model = data / "light" / fs::path(url).filename(), .light = true};
+  Case out{
+      .name = "light/" + folder.filename().string(), .model = data / "light" / fs::path(url).filename(), .light = true};
   take_tolerances(settings, out);
   const std::string stem = out.model.stem().string() + "_output_";
   for (int i = 0;; ++i) {
@@ -62,7 +63,8 @@ std::vector<Case> list_cases(const fs::path& data) {
   for (const char* kind : {"node", "pytorch-converted", "pytorch-operator", "simple"}) {
     if (!fs::is_directory(data / kind)) {
       fail(ErrorCode::kNotFound,
-           "expected ONNX's test data (a folder with node/, pytorch-converted/, ...) in '{}' but it has no '{}'; the onnx "
+           "expected ONNX's test data (a folder with node/, pytorch-converted/, ...) in '{}' but it has no '{}'; the "
+           "onnx "
            "package holds it at onnx/backend/test/data",
            data.string(), kind);
     }

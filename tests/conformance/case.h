@@ -16,7 +16,8 @@ enum class Judge {
 struct Case {
   std::string name;  ///< "node/test_abs"
   std::filesystem::path model;
-  /// Folders of input_<i>.pb and output_<i>.pb. Empty for a light model, which is fed 0/n, 1/n, ... as ONNX's runner does.
+  /// Folders of input_<i>.pb and output_<i>.pb. Empty for a light model, which is fed 0/n, 1/n, ... as ONNX's runner
+  /// does.
   std::vector<std::filesystem::path> data_sets;
   std::vector<std::filesystem::path> light_outputs;  ///< of a light model
   bool light = false;

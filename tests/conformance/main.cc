@@ -1,13 +1,13 @@
 // Runs ONNX's backend test cases: see --help.
+#include <CLI/CLI.hpp>
+#include <chrono>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <chrono>
+#include "sardonyx/session.h"
 
 #include "base/file_mapping.h"
 #include "base/logging.h"
-#include "sardonyx/session.h"
 #include "tests/conformance/model_scan.h"
 #include "tests/conformance/report.h"
 #include "tests/conformance/run_case.h"
@@ -46,7 +46,7 @@ SessionOptions session_options(const Options& options) {
   session.providers = options.providers;
   session.threads = 1;
   const std::string& level = options.opt_level;
-  session.optimization_level = level == "disable"  ? OptimizationLevel::kDisable
+  session.optimization_level = level == "disable"    ? OptimizationLevel::kDisable
                                : level == "basic"    ? OptimizationLevel::kBasic
                                : level == "extended" ? OptimizationLevel::kExtended
                                                      : OptimizationLevel::kAll;
@@ -65,7 +65,8 @@ std::vector<Result> run_all(const Options& options) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const auto job = [&](std::size_t i) { return run_case(cases[i], session); };
   const auto progress = [&](std::size_t done) {
-    if (terminal && (done % 20 == 0 || done == cases.size())) fmt::print(stderr, "\r{} of {} cases ran", done, cases.size());
+    if (terminal && (done % 20 == 0 || done == cases.size()))
+      fmt::print(stderr, "\r{} of {} cases ran", done, cases.size());
     if (terminal && done == cases.size()) fmt::print(stderr, "\n");
   };
   const std::vector<std::string> reasons = run_in_workers(cases.size(), options.jobs, options.timeout_s, job, progress);
@@ -78,8 +79,10 @@ std::vector<Result> run_all(const Options& options) {
 void print_failures(const Options& options, const std::vector<Result>& results) {
   for (const Result& result : results) {
     if (result.passed()) continue;
-    if (options.verbose) fmt::print("FAIL {}: {}\n", result.test.name, result.why);
-    else if (options.list_failures) fmt::print("{}\n", result.test.name);
+    if (options.verbose)
+      fmt::print("FAIL {}: {}\n", result.test.name, result.why);
+    else if (options.list_failures)
+      fmt::print("{}\n", result.test.name);
   }
 }
 
@@ -87,12 +90,14 @@ int hold_against(const Options& options, const std::vector<Result>& results) {
   std::vector<std::string> passing = read_passing(options.expect);
   if (!options.op.empty()) {  // what wasn't run can't be missing
     std::erase_if(passing, [&](const std::string& name) {
-      return std::none_of(results.begin(), results.end(), [&](const Result& result) { return result.test.name == name; });
+      return std::none_of(results.begin(), results.end(),
+                          [&](const Result& result) { return result.test.name == name; });
     });
   }
   const Comparison comparison = compare_with(results, passing, options.filter);
   for (const Result* result : comparison.broken) fmt::print("BROKEN {}: {}\n", result->test.name, result->why);
-  for (const std::string& name : comparison.missing) fmt::print("MISSING {}: listed as passing, but not in the data\n", name);
+  for (const std::string& name : comparison.missing)
+    fmt::print("MISSING {}: listed as passing, but not in the data\n", name);
   for (const Result* result : comparison.fixed) fmt::print("newly passing: {}\n", result->test.name);
   if (!comparison.fixed.empty()) {
     fmt::print("{} cases pass that '{}' doesn't list: add them with --write-passing {}\n", comparison.fixed.size(),

@@ -17,8 +17,10 @@ std::vector<std::int64_t> scan_shape(Reader shape) {
     Reader dim = shape.get_message();
     std::int64_t value = 1;
     while (dim.next()) {
-      if (dim.tag() == 1) value = dim.get_int64();
-      else dim.skip();
+      if (dim.tag() == 1)
+        value = dim.get_int64();
+      else
+        dim.skip();
     }
     dims.push_back(value);
   }
@@ -31,14 +33,25 @@ void scan_type(Reader type, ModelScan::Port& port) {
       case 1: {  // tensor_type
         Reader tensor = type.get_message();
         while (tensor.next()) {
-          if (tensor.tag() == 2) port.dims = scan_shape(tensor.get_message());
-          else tensor.skip();
+          if (tensor.tag() == 2)
+            port.dims = scan_shape(tensor.get_message());
+          else
+            tensor.skip();
         }
         break;
       }
-      case 4: port.kind = "sequence"; type.skip(); break;
-      case 5: port.kind = "map"; type.skip(); break;
-      case 9: port.kind = "optional"; type.skip(); break;
+      case 4:
+        port.kind = "sequence";
+        type.skip();
+        break;
+      case 5:
+        port.kind = "map";
+        type.skip();
+        break;
+      case 9:
+        port.kind = "optional";
+        type.skip();
+        break;
       default: type.skip();
     }
   }
@@ -47,9 +60,12 @@ void scan_type(Reader type, ModelScan::Port& port) {
 ModelScan::Port scan_port(Reader value_info) {
   ModelScan::Port port;
   while (value_info.next()) {
-    if (value_info.tag() == 1) port.name = value_info.get_string();
-    else if (value_info.tag() == 2) scan_type(value_info.get_message(), port);
-    else value_info.skip();
+    if (value_info.tag() == 1)
+      port.name = value_info.get_string();
+    else if (value_info.tag() == 2)
+      scan_type(value_info.get_message(), port);
+    else
+      value_info.skip();
   }
   return port;
 }
@@ -57,8 +73,10 @@ ModelScan::Port scan_port(Reader value_info) {
 std::string scan_tensor_name(Reader tensor) {
   std::string name;
   while (tensor.next()) {
-    if (tensor.tag() == 8) name = tensor.get_string();
-    else tensor.skip();
+    if (tensor.tag() == 8)
+      name = tensor.get_string();
+    else
+      tensor.skip();
   }
   return name;
 }
@@ -67,8 +85,10 @@ void scan_graph(Reader graph, ModelScan& out, bool outermost);
 
 void scan_attribute(Reader attribute, ModelScan& out) {
   while (attribute.next()) {
-    if (attribute.tag() == 6 || attribute.tag() == 11) scan_graph(attribute.get_message(), out, false);  // g, graphs
-    else attribute.skip();
+    if (attribute.tag() == 6 || attribute.tag() == 11)
+      scan_graph(attribute.get_message(), out, false);  // g, graphs
+    else
+      attribute.skip();
   }
 }
 
@@ -88,18 +108,25 @@ void scan_node(Reader node, ModelScan& out) {
 void scan_graph(Reader graph, ModelScan& out, bool outermost) {
   while (graph.next()) {
     const auto tag = graph.tag();
-    if (tag == 1) scan_node(graph.get_message(), out);
-    else if (outermost && tag == 5) out.initializers.insert(scan_tensor_name(graph.get_message()));
-    else if (outermost && tag == 11) out.inputs.push_back(scan_port(graph.get_message()));
-    else if (outermost && tag == 12) out.outputs.push_back(scan_port(graph.get_message()));
-    else graph.skip();
+    if (tag == 1)
+      scan_node(graph.get_message(), out);
+    else if (outermost && tag == 5)
+      out.initializers.insert(scan_tensor_name(graph.get_message()));
+    else if (outermost && tag == 11)
+      out.inputs.push_back(scan_port(graph.get_message()));
+    else if (outermost && tag == 12)
+      out.outputs.push_back(scan_port(graph.get_message()));
+    else
+      graph.skip();
   }
 }
 
 void scan_function(Reader function, ModelScan& out) {
   while (function.next()) {
-    if (function.tag() == 7) scan_node(function.get_message(), out);
-    else function.skip();
+    if (function.tag() == 7)
+      scan_node(function.get_message(), out);
+    else
+      function.skip();
   }
 }
 
@@ -111,12 +138,16 @@ ModelScan scan_model(const std::filesystem::path& path) {
   try {
     Reader model(file.text().data(), file.size());
     while (model.next()) {
-      if (model.tag() == 7) scan_graph(model.get_message(), out, true);
-      else if (model.tag() == 25) scan_function(model.get_message(), out);
-      else model.skip();
+      if (model.tag() == 7)
+        scan_graph(model.get_message(), out, true);
+      else if (model.tag() == 25)
+        scan_function(model.get_message(), out);
+      else
+        model.skip();
     }
   } catch (const protozero::exception& error) {
-    fail(ErrorCode::kInvalidModel, "expected an ONNX file in '{}', but the protobuf is broken: {}", path.string(), error.what());
+    fail(ErrorCode::kInvalidModel, "expected an ONNX file in '{}', but the protobuf is broken: {}", path.string(),
+         error.what());
   }
   return out;
 }

@@ -37,10 +37,11 @@ std::vector<std::string> read_passing(const std::filesystem::path& path);
 
 /// Held against the committed list.
 struct Comparison {
-  std::vector<const Result*> broken;   ///< passed before, fail now
-  std::vector<std::string> missing;    ///< passed before, are no cases now
-  std::vector<const Result*> fixed;    ///< not in the list, pass now
+  std::vector<const Result*> broken;  ///< passed before, fail now
+  std::vector<std::string> missing;   ///< passed before, are no cases now
+  std::vector<const Result*> fixed;   ///< not in the list, pass now
 };
-Comparison compare_with(const std::vector<Result>& results, const std::vector<std::string>& passing, const std::string& filter);
+Comparison compare_with(const std::vector<Result>& results, const std::vector<std::string>& passing,
+                        const std::string& filter);
 
 }  // namespace sardonyx::conformance

@@ -1,13 +1,12 @@
 #include "tests/conformance/run_case.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/core.h>
 
+#include "apps/values/compare.h"
 #include "base/fail.h"
 #include "base/numeric/numeric.h"
-#include "apps/values/compare.h"
 #include "tests/conformance/model_scan.h"
 
 namespace sardonyx::conformance {
@@ -16,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The files prefix_0.pb, prefix_1.pb, ... of a data set, each read as what the port of its number is.
-std::vector<Value> read_values(const fs::path& folder, const std::string& prefix, const std::vector<ModelScan::Port>& ports) {
+std::vector<Value> read_values(const fs::path& folder, const std::string& prefix,
+                               const std::vector<ModelScan::Port>& ports) {
   std::vector<Value> values;
   for (std::size_t i = 0;; ++i) {
     const fs::path file = folder / (prefix + std::to_string(i) + ".pb");
@@ -91,10 +91,10 @@ std::vector<double> to_doubles(const Tensor& tensor) {
   return values;
 }
 
-/// The expected file holds one draw of NumPy's generator, so only its type and shape are comparable. The draws of `kRuns`
-/// runs must be zeros and ones, with as many ones as the probabilities say: within five standard deviations.
-/// `expanded`: the model is Bernoulli's function body, which as the standard has it draws 1 where a uniform number is greater
-/// than p, so with probability 1 - p.
+/// The expected file holds one draw of NumPy's generator, so only its type and shape are comparable. The draws of
+/// `kRuns` runs must be zeros and ones, with as many ones as the probabilities say: within five standard deviations.
+/// `expanded`: the model is Bernoulli's function body, which as the standard has it draws 1 where a uniform number is
+/// greater than p, so with probability 1 - p.
 std::string check_draws(const Session& session, const DataSet& data, bool expanded) {
   constexpr int kRuns = 64;
   std::vector<double> p = to_doubles(data.inputs.at(0).second.tensor());
@@ -106,8 +106,8 @@ std::string check_draws(const Session& session, const DataSet& data, bool expand
   for (int run = 0; run < kRuns; ++run) {
     const Tensor drawn = session.run(data.inputs).at(0).tensor();
     if (drawn.type() != expected.type() || !(drawn.shape() == expected.shape())) {
-      return fmt::format("expected {}{}, found {}{}", name(expected.type()), expected.shape().to_string(), name(drawn.type()),
-                         drawn.shape().to_string());
+      return fmt::format("expected {}{}, found {}{}", name(expected.type()), expected.shape().to_string(),
+                         name(drawn.type()), drawn.shape().to_string());
     }
     const std::vector<double> draws = to_doubles(drawn);
     for (double draw : draws) {
@@ -138,8 +138,9 @@ std::string run_checked(const Case& test, const SessionOptions& options) {
   const Session session = Session::load(test.model, options);
   for (const DataSet& data : sets) {
     if (data.outputs.empty()) return "the case has no expected outputs";
-    const std::string why =
-        test.judge == Judge::kDistribution ? check_draws(session, data, test.name.ends_with("_expanded")) : check_values(session, data, test);
+    const std::string why = test.judge == Judge::kDistribution
+                                ? check_draws(session, data, test.name.ends_with("_expanded"))
+                                : check_values(session, data, test);
     if (!why.empty()) return why;
   }
   return {};

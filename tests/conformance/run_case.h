@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sardonyx/session.h"
+
 #include "tests/conformance/case.h"
 
 namespace sardonyx::conformance {

@@ -1,16 +1,15 @@
 #include "tests/conformance/workers.h"
 
-#include <fmt/core.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <fmt/core.h>
 #include <optional>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 
@@ -142,8 +141,10 @@ class Crew {
     for (const Worker& worker : workers_) files.push_back({worker.current() ? worker.answers() : -1, POLLIN, 0});
     poll(files.data(), files.size(), 200);
     for (std::size_t i = 0; i < workers_.size(); ++i) {
-      if (files[i].revents != 0) take_answer(i);
-      else if (workers_[i].current() && workers_[i].busy_seconds() > timeout_s_) replace(i, true);
+      if (files[i].revents != 0)
+        take_answer(i);
+      else if (workers_[i].current() && workers_[i].busy_seconds() > timeout_s_)
+        replace(i, true);
     }
   }
 

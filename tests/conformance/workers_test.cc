@@ -1,9 +1,8 @@
 #include "tests/conformance/workers.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <csignal>
 
 namespace sardonyx::conformance {
 namespace {

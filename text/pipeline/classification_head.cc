@@ -35,7 +35,9 @@ ClassificationHead::Kind choose_kind(const ModelConfig& config, std::size_t logi
   return config.problem_type == ProblemType::kMultiLabel ? Kind::kSigmoid : Kind::kSoftmax;
 }
 
-float finite(float value) { return std::clamp(value, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()); }
+float finite(float value) {
+  return std::clamp(value, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max());
+}
 
 }  // namespace
 
@@ -43,10 +45,11 @@ ClassificationHead::ClassificationHead(const ModelConfig& config, std::size_t lo
     : kind_(choose_kind(config, logits)), labels_(config.labels), logits_(logits) {
   if (logits == 0) fail(ErrorCode::kInvalidModel, "expected at least one logit per text, but the model gives none");
   const std::size_t wanted = kind_ == Kind::kBinary ? 2 : logits;
-  for (std::size_t i = labels_.size(); config.labels.empty() && i < wanted; ++i) labels_.push_back("LABEL_" + std::to_string(i));
+  for (std::size_t i = labels_.size(); config.labels.empty() && i < wanted; ++i)
+    labels_.push_back("LABEL_" + std::to_string(i));
   if (labels_.size() != wanted) {
-    fail(ErrorCode::kInvalidModel, "config.json names {} labels (id2label), but the model gives {} logits per text", labels_.size(),
-         logits);
+    fail(ErrorCode::kInvalidModel, "config.json names {} labels (id2label), but the model gives {} logits per text",
+         labels_.size(), logits);
   }
 }
 

@@ -18,8 +18,8 @@ class ClassificationHead {
     kRegression,  ///< the numbers themselves
   };
 
-  /// As the config asks; without problem_type, one logit is a sigmoid and several are a softmax. Labels without names are
-  /// "LABEL_0", ... Throws kInvalidModel where the names don't fit the number of logits.
+  /// As the config asks; without problem_type, one logit is a sigmoid and several are a softmax. Labels without names
+  /// are "LABEL_0", ... Throws kInvalidModel where the names don't fit the number of logits.
   ClassificationHead(const ModelConfig& config, std::size_t logits);
 
   Kind kind() const { return kind_; }

@@ -1,9 +1,8 @@
 #include "text/pipeline/classification_head.h"
 
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cmath>
 #include <limits>
 
 #include "sardonyx/error.h"
@@ -44,7 +43,8 @@ TEST(ClassificationHead, Labels) {
 
 TEST(ClassificationHead, SoftmaxIsFiniteForAnyLogits) {
   const ClassificationHead head(config({}), 3);
-  EXPECT_THAT(scores(head, {0, 0, 0}), ElementsAre(FloatNear(1 / 3.0f, 1e-7f), FloatNear(1 / 3.0f, 1e-7f), FloatNear(1 / 3.0f, 1e-7f)));
+  EXPECT_THAT(scores(head, {0, 0, 0}),
+              ElementsAre(FloatNear(1 / 3.0f, 1e-7f), FloatNear(1 / 3.0f, 1e-7f), FloatNear(1 / 3.0f, 1e-7f)));
   EXPECT_THAT(scores(head, {1, 2, 3}),
               ElementsAre(FloatNear(0.09003057f, 1e-7f), FloatNear(0.24472847f, 1e-7f), FloatNear(0.66524096f, 1e-7f)));
   EXPECT_THAT(scores(head, {3e38f, -3e38f, 0}), ElementsAre(1, 0, 0));
@@ -56,7 +56,8 @@ TEST(ClassificationHead, SoftmaxIsFiniteForAnyLogits) {
 }
 
 TEST(ClassificationHead, SigmoidBinaryAndRegression) {
-  EXPECT_THAT(scores(ClassificationHead(config({}, ProblemType::kMultiLabel), 3), {0, -1000, kInfinity}), ElementsAre(0.5f, 0, 1));
+  EXPECT_THAT(scores(ClassificationHead(config({}, ProblemType::kMultiLabel), 3), {0, -1000, kInfinity}),
+              ElementsAre(0.5f, 0, 1));
   EXPECT_THAT(scores(ClassificationHead(config({"no", "yes"}), 1), {2}),
               ElementsAre(FloatNear(0.11920292f, 1e-7f), FloatNear(0.88079708f, 1e-7f)));
   EXPECT_THAT(scores(ClassificationHead(config({}, ProblemType::kRegression), 2), {-3.5f, kInfinity}),

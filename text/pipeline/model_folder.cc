@@ -19,16 +19,17 @@ constexpr std::size_t kMostLabels = 1u << 20;
 
 /// Models whose position embeddings begin at pad_token_id + 1.
 constexpr std::array<std::string_view, 13> kShiftedPositions = {
-    "camembert", "data2vec-text", "esm", "ibert", "lilt", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm",
-    "xlm-roberta", "xlm-roberta-xl", "xmod"};
+    "camembert", "data2vec-text",        "esm",         "ibert",          "lilt", "longformer", "luke", "mpnet",
+    "roberta",   "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"};
 
 /// A whole number of the file that must be positive, or nothing where it is absent or null.
-std::optional<std::int64_t> whole_number(const json& root, const char* key, std::int64_t lowest, const std::string& where) {
+std::optional<std::int64_t> whole_number(const json& root, const char* key, std::int64_t lowest,
+                                         const std::string& where) {
   const auto found = root.find(key);
   if (found == root.end() || found->is_null()) return std::nullopt;
   if (!found->is_number_integer() || found->get<std::int64_t>() < lowest) {
-    fail(ErrorCode::kInvalidArgument, "{}: expected \"{}\" to be a whole number of at least {}, found {}", where, key, lowest,
-         found->dump());
+    fail(ErrorCode::kInvalidArgument, "{}: expected \"{}\" to be a whole number of at least {}, found {}", where, key,
+         lowest, found->dump());
   }
   return found->get<std::int64_t>();
 }
@@ -45,7 +46,8 @@ std::vector<std::string> read_labels(const json& root, const std::string& where)
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
     const bool is_number = error == std::errc() && end == key.data() + key.size();
     if (!is_number || number >= labels.size() || seen[number] || !label.is_string()) {
-      fail(ErrorCode::kInvalidArgument, "{}: expected \"id2label\" to give a text for each number from 0 to {}, found \"{}\": {}", where,
+      fail(ErrorCode::kInvalidArgument,
+           "{}: expected \"id2label\" to give a text for each number from 0 to {}, found \"{}\": {}", where,
            labels.size() - 1, key, label.dump());
     }
     seen[number] = true;
@@ -61,8 +63,9 @@ std::optional<ProblemType> read_problem_type(const json& root, const std::string
   if (*found == "multi_label_classification") return ProblemType::kMultiLabel;
   if (*found == "regression") return ProblemType::kRegression;
   fail(ErrorCode::kInvalidArgument,
-       "{}: expected \"problem_type\" to be single_label_classification, multi_label_classification or regression, found {}", where,
-       found->dump());
+       "{}: expected \"problem_type\" to be single_label_classification, multi_label_classification or regression, "
+       "found {}",
+       where, found->dump());
 }
 
 fs::path find_model(const fs::path& folder, const std::string& model_file) {
@@ -86,7 +89,8 @@ fs::path find_model(const fs::path& folder, const std::string& model_file) {
   if (others.size() == 1) return folder / others.front();
   std::string found;
   for (const std::string& other : others) found += (found.empty() ? "" : ", ") + other;
-  fail(ErrorCode::kNotFound, "expected model.onnx or onnx/model.onnx in '{}', found {}; name the one to use with --model-file",
+  fail(ErrorCode::kNotFound,
+       "expected model.onnx or onnx/model.onnx in '{}', found {}; name the one to use with --model-file",
        folder.string(), found.empty() ? "no .onnx file" : found);
 }
 
@@ -95,7 +99,8 @@ fs::path find_model(const fs::path& folder, const std::string& model_file) {
 std::optional<std::size_t> ModelConfig::max_length() const {
   if (!max_position_embeddings) return std::nullopt;
   std::int64_t length = *max_position_embeddings;
-  const bool shifted = std::find(kShiftedPositions.begin(), kShiftedPositions.end(), model_type) != kShiftedPositions.end();
+  const bool shifted =
+      std::find(kShiftedPositions.begin(), kShiftedPositions.end(), model_type) != kShiftedPositions.end();
   if (shifted) length -= pad_token_id.value_or(1) + 1;
   if (length < 1) return std::nullopt;
   return static_cast<std::size_t>(length);
@@ -121,12 +126,13 @@ ModelConfig parse_model_config(const std::string& text, const std::string& where
 
 ModelFolder open_model_folder(const fs::path& folder, const std::string& model_file) {
   if (!fs::is_directory(folder)) {
-    fail(ErrorCode::kNotFound, "expected a model folder (model.onnx, config.json, tokenizer.json), but '{}' is {}", folder.string(),
-         fs::exists(folder) ? "no folder" : "not there");
+    fail(ErrorCode::kNotFound, "expected a model folder (model.onnx, config.json, tokenizer.json), but '{}' is {}",
+         folder.string(), fs::exists(folder) ? "no folder" : "not there");
   }
   ModelFolder out{.folder = folder, .model = find_model(folder, model_file), .config = {}};
   const fs::path config = folder / "config.json";
-  if (fs::exists(config)) out.config = parse_model_config(read_file(config.string(), kMostConfigBytes), config.string());
+  if (fs::exists(config))
+    out.config = parse_model_config(read_file(config.string(), kMostConfigBytes), config.string());
   return out;
 }
 

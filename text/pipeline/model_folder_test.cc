@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/file_mapping.h"
 #include "sardonyx/error.h"
+
+#include "base/file_mapping.h"
 
 namespace sardonyx::pipeline {
 namespace {
@@ -31,10 +32,10 @@ TEST(ModelConfig, Lengths) {
 }
 
 TEST(ModelConfig, Faults) {
-  for (const char* json : {"", "[]", "{", R"({"id2label": [1]})", R"({"id2label": {"0": "a", "2": "b"}})",
-                           R"({"id2label": {"x": "a"}})", R"({"id2label": {"0": 1}})", R"({"id2label": {"0": "a", "00": "b"}})",
-                           R"({"problem_type": "guessing"})", R"({"max_position_embeddings": -5})",
-                           R"({"max_position_embeddings": "many"})", R"({"pad_token_id": 0.5})"}) {
+  for (const char* json :
+       {"", "[]", "{", R"({"id2label": [1]})", R"({"id2label": {"0": "a", "2": "b"}})", R"({"id2label": {"x": "a"}})",
+        R"({"id2label": {"0": 1}})", R"({"id2label": {"0": "a", "00": "b"}})", R"({"problem_type": "guessing"})",
+        R"({"max_position_embeddings": -5})", R"({"max_position_embeddings": "many"})", R"({"pad_token_id": 0.5})"}) {
     EXPECT_THROW(parse_model_config(json, "config.json"), Error) << json;
   }
 }

@@ -33,12 +33,13 @@ std::size_t choose_max_length(const text::Tokenizer& tokenizer, const ModelConfi
   if (!length) length = kUsualMaxLength;
   limit(inputs.fixed_length());
   if (asked > *length) {
-    fail(ErrorCode::kInvalidArgument, "a maximum length of {} tokens was asked for, but the model takes at most {}", asked, *length);
+    fail(ErrorCode::kInvalidArgument, "a maximum length of {} tokens was asked for, but the model takes at most {}",
+         asked, *length);
   }
   limit(asked);
   if (*length <= tokenizer.special_tokens_count(false)) {
-    fail(ErrorCode::kInvalidArgument, "a maximum length of {} tokens leaves no room beside the {} special ones", *length,
-         tokenizer.special_tokens_count(false));
+    fail(ErrorCode::kInvalidArgument, "a maximum length of {} tokens leaves no room beside the {} special ones",
+         *length, tokenizer.special_tokens_count(false));
   }
   return *length;
 }
@@ -46,11 +47,12 @@ std::size_t choose_max_length(const text::Tokenizer& tokenizer, const ModelConfi
 /// The output that holds [batch, labels]: "logits" where there is one, else the first.
 const PortInfo& find_logits(const std::vector<PortInfo>& outputs) {
   if (outputs.empty()) fail(ErrorCode::kInvalidModel, "expected an output of logits, but the model has no outputs");
-  const auto named = std::find_if(outputs.begin(), outputs.end(), [](const PortInfo& port) { return port.name == "logits"; });
+  const auto named =
+      std::find_if(outputs.begin(), outputs.end(), [](const PortInfo& port) { return port.name == "logits"; });
   const PortInfo& port = named == outputs.end() ? outputs.front() : *named;
   if ((port.has_rank && port.fixed.size() != 2) || !is_floating_point(port.element_type)) {
-    fail(ErrorCode::kUnsupported, "expected a text classifier with an output of floats [batch, labels], but '{}' is {}", port.name,
-         port.type);
+    fail(ErrorCode::kUnsupported, "expected a text classifier with an output of floats [batch, labels], but '{}' is {}",
+         port.name, port.type);
   }
   return port;
 }
@@ -98,8 +100,8 @@ struct TextClassifier::Impl {
     const Tensor logits = session.run(inputs.make(encodings), std::span(&logits_name, 1), options).at(0).tensor();
     const std::size_t rows = logits.shape().rank() == 2 ? static_cast<std::size_t>(logits.shape()[0]) : 0;
     if (rows < encodings.size() || (head && static_cast<std::size_t>(logits.shape()[1]) != head->logits())) {
-      fail(ErrorCode::kInvalidModel, "expected logits for {} texts, but output '{}' has shape {}", encodings.size(), logits_name,
-           logits.shape().to_string());
+      fail(ErrorCode::kInvalidModel, "expected logits for {} texts, but output '{}' has shape {}", encodings.size(),
+           logits_name, logits.shape().to_string());
     }
     return logits;
   }
@@ -110,7 +112,8 @@ TextClassifier TextClassifier::load(const std::filesystem::path& folder, const C
   try {
     text::Tokenizer tokenizer = text::Tokenizer::from_folder(folder.string());
     Session session = Session::load(files.model, options.session);
-    const std::optional<std::uint32_t> pad = tokenizer.padding() ? std::optional(tokenizer.padding()->pad_id) : std::nullopt;
+    const std::optional<std::uint32_t> pad =
+        tokenizer.padding() ? std::optional(tokenizer.padding()->pad_id) : std::nullopt;
     TokenInputs inputs(session.inputs(), files.config.pad_token_id.value_or(pad.value_or(0)));
     const PortInfo& logits = find_logits(session.outputs());
     auto impl = std::unique_ptr<Impl>(new Impl{.folder = std::move(files),
@@ -142,7 +145,8 @@ const ClassificationHead& TextClassifier::head() const { return *impl_->head; }
 std::size_t TextClassifier::max_length() const { return impl_->max_length; }
 const Session& TextClassifier::session() const { return impl_->session; }
 
-std::vector<Classification> TextClassifier::classify(std::span<const std::string> texts, const RunOptions& options) const {
+std::vector<Classification> TextClassifier::classify(std::span<const std::string> texts,
+                                                     const RunOptions& options) const {
   std::vector<Classification> results(texts.size());
   std::vector<text::Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -154,7 +158,8 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
   }
   std::vector<std::size_t> order(texts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return encodings[a].size() < encodings[b].size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return encodings[a].size() < encodings[b].size(); });
 
   const std::size_t labels = impl_->head->logits();
   std::vector<const text::Encoding*> group;
@@ -170,7 +175,8 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
     const Tensor logits = impl_->run(group, options);
     const double seconds = seconds_since(start);
     for (std::size_t i = 0; i < group.size(); ++i) {
-      for (std::size_t label = 0; label < labels; ++label) row[label] = logit_at(logits, static_cast<std::int64_t>(i * labels + label));
+      for (std::size_t label = 0; label < labels; ++label)
+        row[label] = logit_at(logits, static_cast<std::int64_t>(i * labels + label));
       results[order[begin + i]].run_seconds = seconds;
       results[order[begin + i]].scores = impl_->head->scores(row);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sardonyx/session.h"
+
 #include "text/pipeline/classification_head.h"
 
 namespace sardonyx::pipeline {
@@ -20,22 +21,22 @@ struct ClassifierOptions {
 
 /// What a model makes of one text.
 struct Classification {
-  std::vector<float> scores;     ///< one per label, in the model's order
-  std::size_t tokens = 0;        ///< of the whole text, specials included
-  std::size_t used_tokens = 0;   ///< that the model saw
-  bool truncated = false;        ///< the text was longer than the model's limit
-  double tokenize_seconds = 0;   ///< this text's
-  double run_seconds = 0;        ///< of the model's run, which texts may share
+  std::vector<float> scores;    ///< one per label, in the model's order
+  std::size_t tokens = 0;       ///< of the whole text, specials included
+  std::size_t used_tokens = 0;  ///< that the model saw
+  bool truncated = false;       ///< the text was longer than the model's limit
+  double tokenize_seconds = 0;  ///< this text's
+  double run_seconds = 0;       ///< of the model's run, which texts may share
 
   std::size_t best() const;  ///< the label with the highest score; the first among equals
 };
 
-/// Text in, scores of labels out: a tokenizer and a model of one folder. Immutable after load; classify() is const and safe
-/// from any number of threads at once.
+/// Text in, scores of labels out: a tokenizer and a model of one folder. Immutable after load; classify() is const and
+/// safe from any number of threads at once.
 class TextClassifier {
  public:
-  /// Loads a folder as ModelFolder describes it, with its tokenizer. Throws Error, also where the model takes other inputs
-  /// than input_ids, attention_mask, token_type_ids and position_ids, or has no output [batch, labels].
+  /// Loads a folder as ModelFolder describes it, with its tokenizer. Throws Error, also where the model takes other
+  /// inputs than input_ids, attention_mask, token_type_ids and position_ids, or has no output [batch, labels].
   static TextClassifier load(const std::filesystem::path& folder, const ClassifierOptions& options = {});
 
   TextClassifier(TextClassifier&&) noexcept;
@@ -47,8 +48,8 @@ class TextClassifier {
   std::size_t max_length() const;  ///< in tokens, specials included
   const Session& session() const;
 
-  /// Texts must be UTF-8. Longer ones are cut at max_length() and marked so. One result per text, in their order; each is
-  /// what the text gives alone: texts share a run only where their token counts agree, so nothing is padded.
+  /// Texts must be UTF-8. Longer ones are cut at max_length() and marked so. One result per text, in their order; each
+  /// is what the text gives alone: texts share a run only where their token counts agree, so nothing is padded.
   std::vector<Classification> classify(std::span<const std::string> texts, const RunOptions& options = {}) const;
   Classification classify(const std::string& text, const RunOptions& options = {}) const;
 

@@ -15,13 +15,17 @@ TokenInputs::TokenInputs(const std::vector<PortInfo>& inputs, std::int64_t pad_t
     if (!known && port.has_default) continue;
     if (!known || !integers || (port.has_rank && port.fixed.size() != 2)) {
       fail(ErrorCode::kUnsupported,
-           "expected a text model with the inputs input_ids, attention_mask, token_type_ids and position_ids (int64 or int32, "
+           "expected a text model with the inputs input_ids, attention_mask, token_type_ids and position_ids (int64 or "
+           "int32, "
            "[batch, sequence]), but it takes '{}': {}",
            port.name, port.type);
     }
     has_mask = has_mask || is_mask;
     has_ids = has_ids || is_ids;
-    const Role role = is_ids ? Role::kIds : is_mask ? Role::kMask : port.name == "token_type_ids" ? Role::kTypeIds : Role::kPositions;
+    const Role role = is_ids                          ? Role::kIds
+                      : is_mask                       ? Role::kMask
+                      : port.name == "token_type_ids" ? Role::kTypeIds
+                                                      : Role::kPositions;
     inputs_.push_back({port.name, role, port.element_type});
     if (!port.has_rank) continue;
     if (port.fixed[0] > 0) fixed_batch_ = static_cast<std::size_t>(port.fixed[0]);
@@ -29,7 +33,8 @@ TokenInputs::TokenInputs(const std::vector<PortInfo>& inputs, std::int64_t pad_t
   }
   if (!has_ids) fail(ErrorCode::kUnsupported, "expected a text model with an input 'input_ids', but it has none");
   if (fixed_length_ != 0 && !has_mask) {
-    fail(ErrorCode::kUnsupported, "the model takes exactly {} tokens and no attention_mask, so shorter texts can't be told apart",
+    fail(ErrorCode::kUnsupported,
+         "the model takes exactly {} tokens and no attention_mask, so shorter texts can't be told apart",
          fixed_length_);
   }
 }
@@ -55,9 +60,12 @@ NamedValues TokenInputs::make(std::span<const text::Encoding* const> encodings) 
     for (std::size_t i = 0; i < batch * length; ++i) {
       // Rows that only fill a fixed batch repeat the first text, so that no row is without tokens.
       const std::size_t row = i / length;
-      const std::int64_t value = element(input.role, encodings[row < encodings.size() ? row : 0], i % length, pad_token_id_);
-      if (input.type == ElementType::kInt64) tensor.mutable_data<std::int64_t>()[i] = value;
-      else tensor.mutable_data<std::int32_t>()[i] = static_cast<std::int32_t>(value);
+      const std::int64_t value =
+          element(input.role, encodings[row < encodings.size() ? row : 0], i % length, pad_token_id_);
+      if (input.type == ElementType::kInt64)
+        tensor.mutable_data<std::int64_t>()[i] = value;
+      else
+        tensor.mutable_data<std::int32_t>()[i] = static_cast<std::int32_t>(value);
     }
     values.emplace_back(input.name, std::move(tensor));
   }

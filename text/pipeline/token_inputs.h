@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sardonyx/session.h"
+
 #include "text/tokenizer/encoding.h"
 
 namespace sardonyx::pipeline {

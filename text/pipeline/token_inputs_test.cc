@@ -30,8 +30,8 @@ std::vector<T> list(const Value& value) {
 }
 
 TEST(TokenInputs, WhatTheModelAsksFor) {
-  const TokenInputs inputs({port("attention_mask"), port("input_ids", {-1, -1}, ElementType::kInt32), port("token_type_ids"),
-                            port("position_ids")},
+  const TokenInputs inputs({port("attention_mask"), port("input_ids", {-1, -1}, ElementType::kInt32),
+                            port("token_type_ids"), port("position_ids")},
                            0);
   const text::Encoding a = encoding({5, 6}, {0, 1}), b = encoding({7, 8}, {0, 0});
   const text::Encoding* const both[] = {&a, &b};
