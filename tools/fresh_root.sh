@@ -7,9 +7,13 @@
 # COMMAND there, as root. Apt's sources, pip's configuration and the certificates of this machine are copied, so that both find
 # their registries. A folder `shared` beside the repository, where there is one, is copied too. Needs root and debootstrap.
 set -euo pipefail
+arguments=("$@")
 keep=0
 [[ ${1:-} == --keep ]] && { keep=1; shift; }
 [[ $# -ge 2 ]] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+# Mounts are made in a namespace of their own: a killed run leaves none behind, through which removing ROOT by hand would remove
+# this machine's devices.
+[[ -n ${FRESH_ROOT_NAMESPACE:-} ]] || FRESH_ROOT_NAMESPACE=1 exec unshare --mount --propagation private "$0" "${arguments[@]}"
 root=$1
 shift
 repository=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -30,15 +34,15 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 [[ ! -f /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/"
 cp -r /etc/apt/apt.conf.d "$root/etc/apt/"
 rm -f "$root"/etc/apt/apt.conf.d/{20packagekit,50appstream}
-mkdir -p "$root/root/project"
-rm -rf "$root/root/project/shared"
-[[ ! -d $repository/../shared ]] || cp -r "$repository/../shared" "$root/root/project/shared"
-if [[ ! -d $root/root/project/sardonyx/.git ]]; then
-  git clone -q --no-hardlinks "$repository" "$root/root/project/sardonyx"
+mkdir -p "$root/srv/project"
+rm -rf "$root/srv/project/shared"
+[[ ! -d $repository/../shared ]] || cp -r "$repository/../shared" "$root/srv/project/shared"
+if [[ ! -d $root/srv/project/sardonyx/.git ]]; then
+  git clone -q --no-hardlinks "$repository" "$root/srv/project/sardonyx"
 else
-  git -C "$repository" bundle create -q "$root/root/project/head.bundle" HEAD
-  git -C "$root/root/project/sardonyx" fetch -q "$root/root/project/head.bundle" HEAD
-  git -C "$root/root/project/sardonyx" reset -q --hard FETCH_HEAD
+  git -C "$repository" bundle create -q "$root/srv/project/head.bundle" HEAD
+  git -C "$root/srv/project/sardonyx" fetch -q "$root/srv/project/head.bundle" HEAD
+  git -C "$root/srv/project/sardonyx" reset -q --hard FETCH_HEAD
 fi
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys"
@@ -50,4 +54,4 @@ for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY SSL_
   [[ -z ${!name:-} ]] || kept+=("$name=${!name}")
 done
 chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${kept[@]}" \
-  bash -c 'cd /root/project/sardonyx && exec "$@"' bash "$@"
+  bash -c 'cd /srv/project/sardonyx && exec "$@"' bash "$@"
