@@ -13,7 +13,7 @@ import pathlib
 import sys
 import time
 
-os.environ.setdefault("RUST_BACKTRACE", "0")
+os.environ["RUST_BACKTRACE"] = "0"
 
 from comparison import Comparison, all_code_points, compare_everything, finish
 from dump_client import Dump

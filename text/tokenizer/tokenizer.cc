@@ -21,7 +21,8 @@ Tokenizer::~Tokenizer() = default;
 
 namespace {
 
-/// Where the last pre-tokenizer is ByteLevel and the model can read bytes, the detour over their printable names is saved.
+/// Where the last pre-tokenizer is ByteLevel and the model can read bytes, the detour over their printable names is
+/// saved.
 void connect_bytes(TokenizerParts& parts) {
   PreTokenizer* last = parts.pre_tokenizer.get();
   while (auto* sequence = dynamic_cast<SequencePreTokenizer*>(last)) last = sequence->last();
@@ -42,7 +43,9 @@ std::unique_ptr<Impl> assemble_impl(TokenizerParts parts) {
 
 }  // namespace
 
-Tokenizer Tokenizer::from_json(std::string_view json) { return Tokenizer(assemble_impl<Impl>(parse_tokenizer_json(json))); }
+Tokenizer Tokenizer::from_json(std::string_view json) {
+  return Tokenizer(assemble_impl<Impl>(parse_tokenizer_json(json, json.size())));
+}
 
 Tokenizer Tokenizer::from_file(const std::string& path) {
   try {
@@ -136,7 +139,8 @@ const std::optional<Truncation>& Tokenizer::truncation() const { return impl_->p
 
 void Tokenizer::set_truncation(std::optional<Truncation> truncation) {
   if (truncation && truncation->stride + special_tokens_count(false) > truncation->max_length) {
-    fail(ErrorCode::kInvalidArgument, "truncation stride {} is more than the {} tokens that max_length {} leaves beside {} specials",
+    fail(ErrorCode::kInvalidArgument,
+         "truncation stride {} is more than the {} tokens that max_length {} leaves beside {} specials",
          truncation->stride, truncation->max_length - std::min(truncation->max_length, special_tokens_count(false)),
          truncation->max_length, special_tokens_count(false));
   }

@@ -1,35 +1,24 @@
 #include "text/tokenizer/load/files.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include "base/fail.h"
+#include "base/file_mapping.h"
 #include "text/tokenizer/load/json.h"
 #include "text/tokenizer/load/older_files.h"
 #include "text/tokenizer/load/sentence_piece.h"
 
 namespace sardonyx::text {
 
-std::string read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (!file) {
-    fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "cannot open '{}': {}", path, std::strerror(errno));
-  }
-  std::string content;
-  std::error_code error;
-  if (const auto size = std::filesystem::file_size(path, error); !error) content.reserve(size + 64);  // simdjson's padding
-  char buffer[1 << 16];
-  for (std::size_t count; (count = std::fread(buffer, 1, sizeof buffer, file.get())) > 0;) content.append(buffer, count);
-  if (std::ferror(file.get())) fail(ErrorCode::kIo, "cannot read '{}': {}", path, std::strerror(errno));
-  return content;
-}
-
 namespace {
 
 bool exists(const std::string& path) { return std::filesystem::exists(path); }
+
+/// A mapping is readable up to the end of its last page.
+std::size_t readable_bytes(const FileMapping& file) {
+  constexpr std::size_t kPage = 4096;  // the smallest there is
+  return (file.size() + kPage - 1) / kPage * kPage;
+}
 
 /// merges.txt stands beside vocab.json.
 std::string merges_beside(const std::string& vocab_path) {
@@ -37,11 +26,12 @@ std::string merges_beside(const std::string& vocab_path) {
 }
 
 TokenizerParts load_file(const std::string& path, bool lowercase) {
-  const std::string content = read_file(path);
-  if (path.ends_with("vocab.json")) return parse_vocab_and_merges(content, read_file(merges_beside(path)));
+  const FileMapping file(path);
+  const std::string_view content = file.text();
+  if (path.ends_with("vocab.json")) return parse_vocab_and_merges(content, FileMapping(merges_beside(path)).text());
   if (path.ends_with(".txt")) return parse_vocab_txt(content, lowercase);
   if (path.ends_with(".model") || looks_like_sentence_piece(content)) return parse_sentence_piece(content);
-  return parse_tokenizer_json(content);
+  return parse_tokenizer_json(content, readable_bytes(file));
 }
 
 }  // namespace
@@ -78,7 +68,8 @@ void read_config(const std::string& path, TokenizerConfig& config) {
     } else if (key == "do_lower_case" && value.is_bool()) {
       config.do_lower_case = json::boolean(value, key);
     } else if (key.ends_with("_token")) {
-      if (std::string content = special_content(value); !content.empty()) config.special_tokens[std::string(key)] = content;
+      if (std::string content = special_content(value); !content.empty())
+        config.special_tokens[std::string(key)] = content;
     }
   }
 }
@@ -89,8 +80,8 @@ LoadedFolder load_tokenizer_folder(const std::string& path) {
   LoadedFolder folder;
   read_config(path + "/special_tokens_map.json", folder.config);
   read_config(path + "/tokenizer_config.json", folder.config);
-  for (const char* name : {"tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "spm.model", "vocab.txt",
-                           "vocab.json"}) {
+  for (const char* name : {"tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "spm.model",
+                           "vocab.txt", "vocab.json"}) {
     const std::string file = path + "/" + name;
     if (!exists(file)) continue;
     try {
@@ -101,8 +92,10 @@ LoadedFolder load_tokenizer_folder(const std::string& path) {
     }
     return folder;
   }
-  fail(ErrorCode::kNotFound, "'{}' holds no tokenizer: expected tokenizer.json, a SentencePiece .model, vocab.txt, or vocab.json and "
-       "merges.txt", path);
+  fail(ErrorCode::kNotFound,
+       "'{}' holds no tokenizer: expected tokenizer.json, a SentencePiece .model, vocab.txt, or vocab.json and "
+       "merges.txt",
+       path);
 }
 
 }  // namespace sardonyx::text

@@ -17,7 +17,4 @@ struct LoadedFolder {
 /// The tokenizer of a model folder with its configuration files. Throws Error kNotFound where no known file is there.
 LoadedFolder load_tokenizer_folder(const std::string& path);
 
-/// The whole file. Throws Error kNotFound or kIo.
-std::string read_file(const std::string& path);
-
 }  // namespace sardonyx::text

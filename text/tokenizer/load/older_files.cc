@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "text/tokenizer/decoders/basic.h"
 #include "text/tokenizer/decoders/word_piece.h"
-#include "text/tokenizer/load/json.h"
+#include "text/tokenizer/load/document.h"
 #include "text/tokenizer/models/bpe.h"
 #include "text/tokenizer/models/vocabulary.h"
 #include "text/tokenizer/models/word_piece.h"
@@ -71,11 +71,12 @@ void check_utf8(std::string_view text, std::string_view file) {
 
 TokenizerParts parse_vocab_txt(std::string_view text, bool lowercase) {
   check_utf8(text, "vocab.txt");
-  Vocabulary vocabulary;
-  std::uint32_t id = 0;
-  for_each_line(text, [&](std::string_view line) { vocabulary.add(trim_end(line), id++); });
+  std::vector<Trie::Entry> words;
+  for_each_line(text, [&](std::string_view line) {
+    words.emplace_back(trim_end(line), static_cast<std::uint32_t>(words.size()));
+  });
   TokenizerParts parts;
-  parts.model = std::make_unique<WordPiece>(std::move(vocabulary), WordPiece::Options());
+  parts.model = std::make_unique<WordPiece>(words, WordPiece::Options());
   BertNormalizer::Options options;
   options.lowercase = options.strip_accents = lowercase;
   parts.normalizer = std::make_unique<BertNormalizer>(options);
@@ -89,13 +90,10 @@ TokenizerParts parse_vocab_txt(std::string_view text, bool lowercase) {
 
 TokenizerParts parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt) {
   check_utf8(merges_txt, "merges.txt");
-  simdjson::dom::parser parser;
-  json::Element document;
-  if (const auto error = parser.parse(vocab_json.data(), vocab_json.size()).get(document); error != simdjson::SUCCESS) {
-    fail(ErrorCode::kInvalidModel, "vocab.json is not valid JSON: {}", simdjson::error_message(error));
-  }
   Vocabulary vocabulary;
-  for (const auto& [token, id] : json::object(document, "vocab.json")) vocabulary.add(token, json::uint32(id, "an id of vocab.json"));
+  Document(vocab_json, vocab_json.size(), "vocab.json").visit_ids([&](std::string_view token, std::uint32_t id) {
+    vocabulary.add(token, id);
+  });
   std::vector<std::pair<std::string_view, std::string_view>> merges;
   for_each_line(merges_txt, [&](std::string_view line) {
     if (line.starts_with("#version") || line.empty()) return;

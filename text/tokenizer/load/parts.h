@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,8 @@ struct TokenizerParts {
   std::optional<Padding> padding;
 };
 
-/// Builds the parts that a tokenizer.json describes. Throws Error kInvalidModel or kUnsupported, naming the component.
-TokenizerParts parse_tokenizer_json(std::string_view text);
+/// Builds the parts that a tokenizer.json describes. `readable` bytes from the start of the text may be read; where
+/// these are more than it has, a copy may be saved. Throws Error kInvalidModel or kUnsupported, naming the component.
+TokenizerParts parse_tokenizer_json(std::string_view text, std::size_t readable);
 
 }  // namespace sardonyx::text

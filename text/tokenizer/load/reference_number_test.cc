@@ -1,8 +1,7 @@
 #include "text/tokenizer/load/reference_number.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
+#include <gtest/gtest.h>
 #include <limits>
 
 namespace sardonyx::text {
@@ -17,6 +16,12 @@ TEST(ReferenceNumber, ReadsPlainNumbersExactly) {
 TEST(ReferenceNumber, ScalesLongOnesInDoublePrecision) {
   // Seventeen digits do not fit a double, so the digits are rounded before they are divided.
   EXPECT_EQ(reference_number("-2.6972379173520054"), -(26972379173520054.0 / 1e16));
+}
+
+TEST(ReferenceNumber, RefusesWhatIsNoNumber) {
+  for (const char* text : {"", "-", "01", "1.", ".5", "1e", "1e+", "+1", "1x", "true", "1 2", "--1", "Infinity"}) {
+    EXPECT_EQ(reference_number(text), std::nullopt) << text;
+  }
 }
 
 TEST(ReferenceNumber, HasBounds) {

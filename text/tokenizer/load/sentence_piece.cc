@@ -1,9 +1,8 @@
 #include "text/tokenizer/load/sentence_piece.h"
 
-#include <protozero/pbf_reader.hpp>
-
 #include <algorithm>
 #include <limits>
+#include <protozero/pbf_reader.hpp>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -110,8 +109,8 @@ SpecFile read_file_message(std::string_view bytes) {
   return file;
 }
 
-/// The merges of a SentencePiece BPE model, which keeps only merged pieces: every way to cut a piece in two pieces, the better
-/// pieces first.
+/// The merges of a SentencePiece BPE model, which keeps only merged pieces: every way to cut a piece in two pieces, the
+/// better pieces first.
 std::vector<std::pair<std::string_view, std::string_view>> merges_of(const SpecFile& file) {
   std::unordered_map<std::string_view, std::uint32_t> ids;
   for (std::uint32_t i = 0; i < file.pieces.size(); ++i) ids.emplace(file.pieces[i].text, i);
@@ -151,9 +150,13 @@ std::optional<std::uint32_t> unknown_id(const SpecFile& file) {
 std::unique_ptr<Model> make_model(const SpecFile& file) {
   const auto unk_id = unknown_id(file);
   if (file.type == ModelType::kUnigram) {
-    std::vector<std::pair<std::string_view, double>> pieces;
-    for (const Piece& piece : file.pieces) pieces.emplace_back(piece.text, piece.score);
-    return std::make_unique<Unigram>(pieces, unk_id, file.byte_fallback);
+    std::vector<Trie::Entry> pieces;
+    LargeVector<double> scores;
+    for (const Piece& piece : file.pieces) {
+      pieces.emplace_back(piece.text, static_cast<std::uint32_t>(pieces.size()));
+      scores.push_back(piece.score);
+    }
+    return std::make_unique<Unigram>(pieces, std::move(scores), unk_id, file.byte_fallback);
   }
   if (file.type == ModelType::kBpe) {
     Vocabulary vocabulary;
@@ -204,11 +207,13 @@ TokenizerParts parse_sentence_piece(std::string_view bytes) {
   parts.normalizer = make_normalizer(file);
   if (file.escape_whitespaces) {
     const PrependScheme scheme = file.add_dummy_prefix ? PrependScheme::kAlways : PrependScheme::kNever;
-    parts.pre_tokenizer = std::make_unique<MetaspacePreTokenizer>(std::string(kMark), scheme, file.type == ModelType::kUnigram);
+    parts.pre_tokenizer =
+        std::make_unique<MetaspacePreTokenizer>(std::string(kMark), scheme, file.type == ModelType::kUnigram);
   }
   parts.decoder = make_decoder(file);
   for (const Piece& piece : file.pieces) {
-    if (piece.type != PieceType::kControl && piece.type != PieceType::kUnknown && piece.type != PieceType::kUserDefined) continue;
+    if (piece.type != PieceType::kControl && piece.type != PieceType::kUnknown && piece.type != PieceType::kUserDefined)
+      continue;
     AddedToken token;
     token.content = piece.text;
     token.normalized = false;

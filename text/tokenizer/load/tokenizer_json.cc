@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "text/tokenizer/load/components.h"
+#include "text/tokenizer/load/document.h"
 
 namespace sardonyx::text {
 
@@ -17,8 +18,8 @@ TruncationStrategy strategy_of(std::string_view name) {
   if (name == "LongestFirst") return TruncationStrategy::kLongestFirst;
   if (name == "OnlyFirst") return TruncationStrategy::kOnlyFirst;
   if (name == "OnlySecond") return TruncationStrategy::kOnlySecond;
-  fail(ErrorCode::kInvalidModel, "tokenizer file: truncation strategy '{}' should be LongestFirst, OnlyFirst or OnlySecond",
-       name);
+  fail(ErrorCode::kInvalidModel,
+       "tokenizer file: truncation strategy '{}' should be LongestFirst, OnlyFirst or OnlySecond", name);
 }
 
 Truncation make_truncation(json::Element description) {
@@ -36,10 +37,11 @@ Padding make_padding(json::Element description) {
   Padding padding;
   const json::Element strategy = json::get(object, "strategy", "padding");
   if (strategy.is_object()) {
-    padding.fixed_length = json::uint32(json::get(json::object(strategy, "strategy"), "Fixed", "padding.strategy"), "Fixed");
+    padding.fixed_length =
+        json::uint32(json::get(json::object(strategy, "strategy"), "Fixed", "padding.strategy"), "Fixed");
   } else if (const std::string_view name = json::string(strategy, "padding.strategy"); name != "BatchLongest") {
-    fail(ErrorCode::kInvalidModel, "tokenizer file: padding strategy '{}' should be BatchLongest or {{\"Fixed\": length}}",
-         name);
+    fail(ErrorCode::kInvalidModel,
+         "tokenizer file: padding strategy '{}' should be BatchLongest or {{\"Fixed\": length}}", name);
   }
   padding.direction = direction_of(json::get_string(object, "direction", "padding"));
   if (const auto multiple = json::find(object, "pad_to_multiple_of")) {
@@ -69,19 +71,15 @@ std::vector<AddedToken> make_added_tokens(json::Element list) {
 
 }  // namespace
 
-TokenizerParts parse_tokenizer_json(std::string_view text) {
-  simdjson::dom::parser parser;
-  json::Element document;
-  if (const auto error = parser.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS) {
-    fail(ErrorCode::kInvalidModel, "the tokenizer file is not valid JSON: {}", simdjson::error_message(error));
-  }
-  const json::Object root = json::object(document, "the tokenizer file");
+TokenizerParts parse_tokenizer_json(std::string_view text, std::size_t readable) {
+  Document document(text, readable, "the tokenizer file");
+  const json::Object root = document.tree();
   if (const auto version = json::find(root, "version"); version && json::string(*version, "version") != "1.0") {
     fail(ErrorCode::kUnsupported, "tokenizer file: version '{}' is unknown; 1.0 is supported",
          json::string(*version, "version"));
   }
   TokenizerParts parts;
-  parts.model = make_model(json::get(root, "model", "the tokenizer file"), text);
+  parts.model = make_model(json::get(root, "model", "the tokenizer file"), document);
   if (const auto part = json::find(root, "normalizer")) parts.normalizer = make_normalizer(*part);
   if (const auto part = json::find(root, "pre_tokenizer")) parts.pre_tokenizer = make_pre_tokenizer(*part);
   if (const auto part = json::find(root, "post_processor")) parts.post_processor = make_post_processor(*part);

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "text/tokenizer/large_vector.h"
 namespace sardonyx::text {
 
 /// Pairs of token ids -> rank and merged id.
@@ -46,7 +46,7 @@ class MergeTable {
     return i;
   }
 
-  std::vector<Slot> slots_;
+  LargeVector<Slot> slots_;
 };
 
 }  // namespace sardonyx::text

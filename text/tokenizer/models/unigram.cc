@@ -1,9 +1,9 @@
 #include "text/tokenizer/models/unigram.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <fmt/core.h>
 #include <limits>
+#include <utility>
 
 #include "base/fail.h"
 #include "text/tokenizer/models/word_cache.h"
@@ -21,25 +21,28 @@ struct Part {
 
 }  // namespace
 
-Unigram::Unigram(const std::vector<std::pair<std::string_view, double>>& pieces, std::optional<std::uint32_t> unk_id,
+Unigram::Unigram(std::span<const Trie::Entry> pieces, LargeVector<double> scores, std::optional<std::uint32_t> unk_id,
                  bool byte_fallback)
-    : unk_id_(unk_id), byte_fallback_(byte_fallback), owner_(WordCache::new_owner()) {
+    : scores_(std::move(scores)),
+      trie_(pieces),
+      unk_id_(unk_id),
+      byte_fallback_(byte_fallback),
+      owner_(WordCache::new_owner()) {
   if (unk_id && *unk_id >= pieces.size()) {
     fail(ErrorCode::kInvalidModel, "tokenizer file: Unigram has unk_id {} but only {} pieces", *unk_id, pieces.size());
   }
-  std::vector<Trie::Entry> entries;
-  entries.reserve(pieces.size());
-  scores_.reserve(pieces.size());
+  std::size_t bytes = 0;
+  for (const auto& [piece, id] : pieces) bytes += piece.size();
+  bytes_.resize(bytes);
   ends_.reserve(pieces.size());
-  double lowest = std::numeric_limits<double>::infinity();
-  for (const auto& [piece, score] : pieces) {
-    entries.emplace_back(piece, static_cast<std::uint32_t>(scores_.size()));
-    scores_.push_back(score);
-    bytes_ += piece;
-    ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
-    lowest = std::min(lowest, score);
+  std::size_t end = 0;
+  for (const auto& [piece, id] : pieces) {
+    std::copy(piece.begin(), piece.end(), bytes_.data() + end);
+    end += piece.size();
+    ends_.push_back(static_cast<std::uint32_t>(end));
   }
-  trie_ = Trie(entries);
+  double lowest = std::numeric_limits<double>::infinity();
+  for (double score : scores_) lowest = std::min(lowest, score);
   unk_score_ = lowest - kUnknownPenalty;
   for (int byte = 0; byte < 256; ++byte) byte_ids_[byte] = trie_.find(fmt::format("<0x{:02X}>", byte));
 }
@@ -52,7 +55,7 @@ std::optional<std::uint32_t> Unigram::token_to_id(std::string_view token) const 
 std::optional<std::string_view> Unigram::id_to_token(std::uint32_t id) const {
   if (id >= ends_.size()) return std::nullopt;
   const std::uint32_t begin = id == 0 ? 0 : ends_[id - 1];
-  return std::string_view(bytes_).substr(begin, ends_[id] - begin);
+  return std::string_view(bytes_.data() + begin, ends_[id] - begin);
 }
 
 /// nodes[i] becomes the best way to reach byte i.
@@ -66,18 +69,14 @@ void Unigram::search(std::string_view piece, std::vector<Node>& nodes) const {
       if (node.begin == kUnreached || score > node.score) node = {score, id, begin};
     };
     bool has_single = false;
-    std::uint32_t state = Trie::kRoot;
-    for (std::size_t end = begin; end < piece.size();) {
-      state = trie_.step(state, static_cast<unsigned char>(piece[end++]));
-      if (state == Trie::kNone) break;
-      const std::uint32_t id = trie_.value(state);
-      if (id == Trie::kNone) continue;
-      offer(end, scores_[id] + score_here, id);
-      has_single = has_single || end - begin == width;
-    }
+    trie_.for_each_prefix(piece.substr(begin), [&](std::size_t length, std::uint32_t id) {
+      offer(begin + length, scores_[id] + score_here, id);
+      has_single = has_single || length == width;
+    });
     if (!has_single) {
       if (!unk_id_) {
-        fail(ErrorCode::kInvalidModel, "the text has a character that Unigram does not know, and the tokenizer has no unk_id");
+        fail(ErrorCode::kInvalidModel,
+             "the text has a character that Unigram does not know, and the tokenizer has no unk_id");
       }
       offer(begin + width, unk_score_ + score_here, *unk_id_);
     }
@@ -97,7 +96,8 @@ void Unigram::append(std::string_view surface, std::uint32_t begin, std::vector<
     for (char c : surface) out.push_back({byte_ids_[static_cast<unsigned char>(c)], begin, end, 0, false});
     return;
   }
-  if (!unk_id_) fail(ErrorCode::kInvalidModel, "the text has characters that Unigram does not know, and there is no unk_id");
+  if (!unk_id_)
+    fail(ErrorCode::kInvalidModel, "the text has characters that Unigram does not know, and there is no unk_id");
   out.push_back({*unk_id_, begin, end, 0, true});
 }
 

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,12 +14,13 @@
 
 namespace sardonyx::text {
 
-/// The segmentation of highest total score (Viterbi). A character that no piece covers is unknown and costs the lowest score
-/// less ten; unknown characters in a row are one token.
+/// The segmentation of highest total score (Viterbi). A character that no piece covers is unknown and costs the lowest
+/// score less ten; unknown characters in a row are one token.
 class Unigram : public Model {
  public:
-  /// Ids are positions in `pieces`; of equal pieces the last counts. Throws Error kInvalidModel where `unk_id` is outside.
-  Unigram(const std::vector<std::pair<std::string_view, double>>& pieces, std::optional<std::uint32_t> unk_id,
+  /// Pieces in the order of their ids, which are 0, 1, …, and the score of each; of equal pieces the last counts.
+  /// Throws Error kInvalidModel where `unk_id` is outside.
+  Unigram(std::span<const Trie::Entry> pieces, LargeVector<double> scores, std::optional<std::uint32_t> unk_id,
           bool byte_fallback);
 
   std::string_view type() const override { return "Unigram"; }
@@ -36,9 +40,9 @@ class Unigram : public Model {
   void search(std::string_view piece, std::vector<Node>& nodes) const;
   void append(std::string_view surface, std::uint32_t begin, std::vector<ModelToken>& out) const;
 
-  std::vector<double> scores_;
-  std::string bytes_;                       ///< all pieces, one after the other
-  std::vector<std::uint32_t> ends_;         ///< where each ends
+  LargeVector<double> scores_;
+  LargeVector<char> bytes_;          ///< all pieces, one after the other
+  LargeVector<std::uint32_t> ends_;  ///< where each ends
   Trie trie_;
   std::optional<std::uint32_t> unk_id_;
   bool byte_fallback_;

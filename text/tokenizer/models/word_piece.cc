@@ -7,24 +7,27 @@
 
 namespace sardonyx::text {
 
-WordPiece::WordPiece(Vocabulary vocabulary, Options options)
-    : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
-  const std::string& prefix = options_.continuing_subword_prefix;
-  std::vector<Trie::Entry> first, rest;
-  first.reserve(vocabulary_.size());
-  rest.reserve(vocabulary_.size());
-  vocabulary_.for_each([&](std::string_view token, std::uint32_t id) { first.emplace_back(token, id); });
-  first = Trie::sorted(std::move(first));
-  for (const auto& [token, id] : first) {
-    if (token.starts_with(prefix)) rest.emplace_back(token.substr(prefix.size()), id);  // keeps the order
+WordPiece::WordPiece(std::span<const Trie::Entry> words, Options options)
+    : options_(std::move(options)),
+      words_(words, options_.continuing_subword_prefix),
+      rest_(words_.node_at(options_.continuing_subword_prefix)),
+      unk_id_(words_.find(options_.unk_token)) {
+  std::size_t bytes = 0;
+  for (const auto& [word, id] : words) bytes += word.size();
+  strings_.reserve(words.size(), bytes);
+  const bool has_repeats = words_.size() < words.size();
+  for (const auto& [word, id] : words) {
+    if (!has_repeats || words_.find(word) == id) strings_.set(id, word);
   }
-  first_ = Trie(first);
-  rest_ = Trie(rest);
-  unk_id_ = vocabulary_.find(options_.unk_token);
+}
+
+std::optional<std::uint32_t> WordPiece::token_to_id(std::string_view token) const {
+  const std::uint32_t id = words_.find(token);
+  return id == Trie::kNone ? std::nullopt : std::optional(id);
 }
 
 void WordPiece::unknown(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const {
-  if (unk_id_ == Vocabulary::kNone) {
+  if (unk_id_ == Trie::kNone) {
     fail(ErrorCode::kInvalidModel,
          "the text has a word that WordPiece cannot cover, and the unknown token '{}' is not in the vocabulary",
          options_.unk_token);
@@ -41,7 +44,12 @@ void WordPiece::tokenize(std::string_view piece, std::uint32_t base, std::vector
   const std::size_t mark = out.size();
   std::size_t at = 0;
   while (at < piece.size()) {
-    const Trie::Match match = (at == 0 ? first_ : rest_).longest_prefix(piece.substr(at));
+    Trie::Match match;
+    if (at == 0) {
+      match = words_.longest_prefix(piece);
+    } else if (rest_ != Trie::kNone) {
+      match = words_.longest_prefix(piece.substr(at), rest_);
+    }
     if (match.value == Trie::kNone) {
       out.resize(mark);
       unknown(piece, base, out);
