@@ -57,6 +57,7 @@ void add_limits(CLI::App& command, server::ServeOptions& options) {
   add_seconds(command, "--header-timeout", limits.header, "For a client to send a request's header", group);
   add_seconds(command, "--body-timeout", limits.body, "For a client to send a request's body", group);
   add_seconds(command, "--idle-timeout", limits.idle, "Between two requests of a connection", group);
+  add_seconds(command, "--linger", options.linger, "After SIGTERM, for clients between two requests", group);
   add_seconds(command, "--drain-timeout", options.drain, "After SIGTERM, for taken requests to be answered", group);
 }
 

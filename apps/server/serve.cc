@@ -41,8 +41,9 @@ TextModel load_model(const ServeOptions& options) {
   auto classifier = std::make_shared<const pipeline::TextClassifier>(
       pipeline::TextClassifier::load(options.folder, options.classifier));
   warm_up(*classifier, options.warm_up);
-  return {classifier->labels(),
-          [classifier](const std::string& text, const RunOptions& run) { return classifier->classify(text, run); }};
+  return {classifier->labels(), [classifier](const std::string& text, const pipeline::ClassifyOptions& classify) {
+            return classifier->classify(text, classify);
+          }};
 }
 
 /// One run of the service: what is shared by the I/O thread and the thread that loads the model.

@@ -172,14 +172,14 @@ HttpResponse Service::analyze(const Job& job, Clock::time_point started) {
   if (started >= options.deadline) fail(ErrorCode::kDeadlineExceeded, "waited too long");
   const AnalyzeRequest asked = parse_analyze(job.request.body);
   const TextModel& model = *model_.load();
-  const pipeline::Classification result = model.classify(asked.text, options);
-  metrics_.text_done(Seconds(started - job.queued).count(), result.tokenize_seconds, result.run_seconds,
-                     result.used_tokens, result.truncated);
+  const pipeline::Classification result = model.classify(asked.text, {.run = options, .truncate = asked.truncate});
   if (result.truncated && !asked.truncate) {
     throw Refusal{422, "validation",
                   fmt::format("the text has {} tokens, but the model takes {}; shorten it or allow \"truncate\"",
                               result.tokens, result.used_tokens)};
   }
+  metrics_.text_done(Seconds(started - job.queued).count(), result.tokenize_seconds, result.run_seconds,
+                     result.used_tokens, result.truncated);
   return {.body = analyze_body(model.labels[result.best()], result)};
 }
 

@@ -29,7 +29,7 @@ struct ServiceOptions {
 struct TextModel {
   std::vector<std::string> labels;
   /// Called by several workers at once.
-  std::function<pipeline::Classification(const std::string& text, const RunOptions& options)> classify;
+  std::function<pipeline::Classification(const std::string& text, const pipeline::ClassifyOptions& options)> classify;
 };
 
 /// The answers to requests. Everything but texts is answered at once, on the calling thread, so that probes never wait

@@ -53,8 +53,8 @@ class ServiceTest : public testing::Test {
   explicit ServiceTest(ServiceOptions options = {.workers = 1, .max_queue = 2}) : service_(options, metrics_) {}
 
   TextModel model() {
-    return {{"BAD", "GOOD"}, [this](const std::string& text, const RunOptions& options) {
-              if (text.starts_with("wait")) gate_.pass(options);
+    return {{"BAD", "GOOD"}, [this](const std::string& text, const pipeline::ClassifyOptions& options) {
+              if (text.starts_with("wait")) gate_.pass(options.run);
               if (text == "broken") fail(ErrorCode::kInternal, "secret detail");
               if (text == "text fault") fail(ErrorCode::kInvalidArgument, "not UTF-8");
               if (text == "strange") throw std::runtime_error("not an Error");

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "api/testing.h"
@@ -17,7 +16,9 @@ SessionOptions on_sim(std::map<std::string, std::string> config = {}) {
   return options;
 }
 
-std::vector<Value> run(const SessionOptions& options, const NamedValues& inputs) { return Session::load(sentiment_model(), options).run(inputs); }
+std::vector<Value> run(const SessionOptions& options, const NamedValues& inputs) {
+  return Session::load(sentiment_model(), options).run(inputs);
+}
 
 class SimGaps : public ::testing::TestWithParam<int> {};
 
@@ -39,9 +40,11 @@ TEST_P(SimGaps, FusedAnswersAgree) {
   const NamedValues inputs = sentiment_inputs(3, 12);
   const std::vector<Value> expected = run({}, inputs);
   for (const char* seed : {"1", "2", "3"}) {
-    const std::vector<Value> found = run(on_sim({{"sim.gap_percent", std::to_string(GetParam())}, {"sim.gap_seed", seed}}), inputs);
+    const std::vector<Value> found =
+        run(on_sim({{"sim.gap_percent", std::to_string(GetParam())}, {"sim.gap_seed", seed}}), inputs);
     for (std::int64_t i = 0; i < expected[0].tensor().num_elements(); ++i) {
-      EXPECT_NEAR(expected[0].tensor().data<float>()[i], found[0].tensor().data<float>()[i], 1e-5) << "gap seed " << seed;
+      EXPECT_NEAR(expected[0].tensor().data<float>()[i], found[0].tensor().data<float>()[i], 1e-5)
+          << "gap seed " << seed;
     }
   }
 }
@@ -49,14 +52,14 @@ TEST_P(SimGaps, FusedAnswersAgree) {
 INSTANTIATE_TEST_SUITE_P(Shares, SimGaps, ::testing::Values(0, 10, 50, 90, 100));
 
 TEST(Sim, DeclinedOperatorsRunOnTheCpuAndTheReportSaysWhy) {
-  const Session session = Session::load(sentiment_model(), on_sim({{"sim.decline", "Softmax"}}));
+  const Session session = Session::load(sentiment_model(), on_sim({{"sim.decline", "LayerNormalization"}}));
   const nlohmann::json report = nlohmann::json::parse(session.explain_json());
   int declined = 0;
   for (const auto& node : report["nodes"]) {
-    if (node["operator"] != "Softmax") continue;
+    if (node["operator"] != "LayerNormalization") continue;
     ++declined;
     EXPECT_EQ(node["provider"], "cpu");
-    EXPECT_EQ(node["declined"], nlohmann::json({"sim: Softmax is in sim.decline"}));
+    EXPECT_EQ(node["declined"], nlohmann::json({"sim: LayerNormalization is in sim.decline"}));
   }
   EXPECT_GT(declined, 0);
 }
@@ -69,23 +72,24 @@ TEST(Sim, OneGapCostsOneCopyEachWay) {
     return copies;
   };
   const nlohmann::json report = nlohmann::json::parse(Session::load(sentiment_model(), on_sim()).explain_json());
-  std::string softmax;
+  std::string norm;
   for (const auto& node : report["nodes"]) {
-    if (node["operator"] == "Softmax") softmax = node["name"];
+    if (node["operator"] == "LayerNormalization") norm = node["name"];
   }
-  ASSERT_FALSE(softmax.empty());
-  EXPECT_EQ(run_time_copies(on_sim({{"sim.decline_nodes", softmax}})), run_time_copies(on_sim()) + 2);
+  ASSERT_FALSE(norm.empty());
+  EXPECT_EQ(run_time_copies(on_sim({{"sim.decline_nodes", norm}})), run_time_copies(on_sim()) + 2);
 }
 
 TEST(Sim, StrictUnlessFallbackIsAskedFor) {
-  SessionOptions options = on_sim({{"sim.decline", "Softmax"}});
+  SessionOptions options = on_sim({{"sim.decline", "LayerNormalization"}});
   options.providers = {"sim"};
   try {
     Session::load(sentiment_model(), options);
     FAIL() << "a node that no named provider runs was accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
-    EXPECT_NE(std::string(error.what()).find("Softmax is in sim.decline"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("LayerNormalization is in sim.decline"), std::string::npos)
+        << error.what();
   }
   options.allow_fallback = true;
   const Session session = Session::load(sentiment_model(), options);
@@ -93,10 +97,10 @@ TEST(Sim, StrictUnlessFallbackIsAskedFor) {
 }
 
 TEST(Sim, UnknownOptionsAreErrors) {
-  EXPECT_THROW(Session::load(sentiment_model(), on_sim({{"sim.declin", "Softmax"}})), Error);
+  EXPECT_THROW(Session::load(sentiment_model(), on_sim({{"sim.declin", "LayerNormalization"}})), Error);
   EXPECT_THROW(Session::load(sentiment_model(), on_sim({{"sim.gap_percent", "101"}})), Error);
   SessionOptions options;
-  options.config = {{"sim.decline", "Softmax"}};
+  options.config = {{"sim.decline", "LayerNormalization"}};
   EXPECT_THROW(Session::load(sentiment_model(), options), Error) << "the session has no sim provider";
 }
 

@@ -39,13 +39,15 @@ bool by_key(const AtomPtr& a, const AtomPtr& b) { return a->key < b->key; }
 
 std::int64_t checked_mul(std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
-  if (__builtin_mul_overflow(a, b, &out)) fail(ErrorCode::kInvalidArgument, "a size expression overflows: {} * {}", a, b);
+  if (__builtin_mul_overflow(a, b, &out))
+    fail(ErrorCode::kInvalidArgument, "a size expression overflows: {} * {}", a, b);
   return out;
 }
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
-  if (__builtin_add_overflow(a, b, &out)) fail(ErrorCode::kInvalidArgument, "a size expression overflows: {} + {}", a, b);
+  if (__builtin_add_overflow(a, b, &out))
+    fail(ErrorCode::kInvalidArgument, "a size expression overflows: {} + {}", a, b);
   return out;
 }
 
@@ -138,7 +140,8 @@ struct DimBuilder {
       if (term.coefficient % divisor[0].coefficient != 0) return std::nullopt;
       term.coefficient /= divisor[0].coefficient;
       for (const AtomPtr& atom : divisor[0].atoms) {
-        auto it = std::find_if(term.atoms.begin(), term.atoms.end(), [&](const AtomPtr& x) { return x->key == atom->key; });
+        auto it =
+            std::find_if(term.atoms.begin(), term.atoms.end(), [&](const AtomPtr& x) { return x->key == atom->key; });
         if (it == term.atoms.end()) return std::nullopt;
         term.atoms.erase(it);
       }
@@ -147,7 +150,8 @@ struct DimBuilder {
     return from_terms(std::move(quotient));
   }
 
-  /// Whether `small` is min(large, c) for a c of 1 or more: broadcasting the two gives `large`, which is 1 only when both are.
+  /// Whether `small` is min(large, c) for a c of 1 or more: broadcasting the two gives `large`, which is 1 only when
+  /// both are.
   static bool is_at_most(const Dim& small, const Dim& large) {
     if (!small.poly_ || small.poly_->terms.size() != 1) return false;
     const Term& term = small.poly_->terms[0];
@@ -205,7 +209,8 @@ std::int64_t Dim::constant() const {
 std::optional<SymbolId> Dim::as_symbol() const {
   if (!poly_ || poly_->terms.size() != 1) return std::nullopt;
   const Term& term = poly_->terms[0];
-  if (term.coefficient != 1 || term.atoms.size() != 1 || term.atoms[0]->function != DimFunction::kSymbol) return std::nullopt;
+  if (term.coefficient != 1 || term.atoms.size() != 1 || term.atoms[0]->function != DimFunction::kSymbol)
+    return std::nullopt;
   return term.atoms[0]->symbol;
 }
 
@@ -254,15 +259,6 @@ bool operator==(const Dim& a, const Dim& b) {
   if (a.is_constant() != b.is_constant()) return false;
   if (a.is_constant()) return a.constant_ == b.constant_;
   return a.poly_ == b.poly_ || a.poly_->key == b.poly_->key;
-}
-
-bool Dim::is_size() const {
-  if (!poly_) return constant_ >= 0;
-  return std::all_of(poly_->terms.begin(), poly_->terms.end(), [](const Term& term) {
-    return term.coefficient >= 0 && std::all_of(term.atoms.begin(), term.atoms.end(), [](const AtomPtr& atom) {
-             return atom->function == DimFunction::kSymbol || (atom->a.is_size() && atom->b.is_size() && atom->factor >= 0);
-           });
-  });
 }
 
 void Dim::collect_symbols(std::vector<SymbolId>& out) const {

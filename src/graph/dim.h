@@ -14,8 +14,9 @@ using SymbolId = std::int32_t;
 
 /// One dimension, or one element of a small integer tensor, before running: an integer expression over named symbols.
 ///
-/// Kept canonical (a polynomial with sorted terms over symbols and irreducible functions), so that two expressions that are
-/// the same polynomial compare equal. Immutable and cheap to copy. An unknown dimension is a fresh symbol, never a hole.
+/// Kept canonical (a polynomial with sorted terms over symbols and irreducible functions), so that two expressions that
+/// are the same polynomial compare equal. Immutable and cheap to copy. An unknown dimension is a fresh symbol, never a
+/// hole.
 class Dim {
  public:
   Dim(std::int64_t value = 0) : constant_(value) {}  // NOLINT(google-explicit-constructor)
@@ -28,16 +29,14 @@ class Dim {
   /// The symbol when the expression is just one symbol.
   std::optional<SymbolId> as_symbol() const;
 
-  /// Whether it is 0 or more whatever its symbols are worth, as far as signs alone show; symbols are sizes, so never negative.
+  /// Whether it is 0 or more whatever its symbols are worth, as far as signs alone show; symbols are sizes, so never
+  /// negative.
   bool is_never_negative() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
   friend bool operator==(const Dim& a, const Dim& b);
-
-  /// Whether it can't be negative whatever sizes the symbols stand for: no term is subtracted.
-  bool is_size() const;
 
   /// Adds the ids of all symbols it mentions.
   void collect_symbols(std::vector<SymbolId>& out) const;

@@ -23,8 +23,8 @@ TEST(Dim, Functions) {
   EXPECT_EQ(broadcast(n, Dim(5)), Dim(5));
   EXPECT_EQ(broadcast(n, min(n, Dim(512))), n);
   EXPECT_EQ(broadcast(min(n, Dim(512)), n), n);
-  EXPECT_TRUE((n * n + min(n, Dim(4))).is_size());
-  EXPECT_FALSE((n - Dim(1)).is_size());
+  EXPECT_TRUE((n * n + min(n, Dim(4))).is_never_negative());
+  EXPECT_FALSE((n - Dim(1)).is_never_negative());
   EXPECT_EQ(min(n + Dim(1), n), n);
   EXPECT_EQ(max(n + Dim(1), n), n + Dim(1));
   const std::int64_t values[] = {7};

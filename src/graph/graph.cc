@@ -41,33 +41,6 @@ Node& Graph::add_node(Node node) {
   return nodes_.back();
 }
 
-Node& Graph::insert_node_before(NodeId before, Node node) {
-  Node& added = add_node(std::move(node));
-  order_.pop_back();
-  order_.insert(std::find(order_.begin(), order_.end(), before), added.id);
-  return added;
-}
-
-void Graph::remove_node(NodeId id) {
-  Node& dead = node(id);
-  for (ValueId output : dead.outputs) {
-    if (output != kNoValue && value(output).producer == id) value(output).producer = kNoNode;
-  }
-  order_.erase(std::find(order_.begin(), order_.end(), id));
-  dead = Node{};
-}
-
-void Graph::replace_uses(ValueId from, ValueId to) {
-  for (NodeId id : order_) {
-    for (ValueId& input : node(id).inputs) {
-      if (input == from) input = to;
-    }
-  }
-  for (ValueId& output : outputs) {
-    if (output == from) output = to;
-  }
-}
-
 void Graph::sort() {
   std::vector<std::int32_t> waiting(nodes_.size(), 0);
   std::vector<std::vector<NodeId>> readers(nodes_.size());
@@ -80,8 +53,11 @@ void Graph::sort() {
     }
   }
   std::vector<std::int32_t> position(nodes_.size(), 0);
-  for (std::size_t i = 0; i < order_.size(); ++i) position[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
-  const auto later = [&](NodeId a, NodeId b) { return position[static_cast<std::size_t>(a)] > position[static_cast<std::size_t>(b)]; };
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    position[static_cast<std::size_t>(order_[i])] = static_cast<std::int32_t>(i);
+  const auto later = [&](NodeId a, NodeId b) {
+    return position[static_cast<std::size_t>(a)] > position[static_cast<std::size_t>(b)];
+  };
   std::vector<NodeId> ready, sorted;
   for (NodeId id : order_) {
     if (waiting[static_cast<std::size_t>(id)] == 0) ready.push_back(id);
@@ -102,7 +78,8 @@ void Graph::sort() {
   if (sorted.size() != order_.size()) {
     for (NodeId id : order_) {
       if (waiting[static_cast<std::size_t>(id)] > 0) {
-        fail(ErrorCode::kInvalidModel, "graph '{}' has a cycle through node '{}' ({})", name, node(id).name, node(id).op_type);
+        fail(ErrorCode::kInvalidModel, "graph '{}' has a cycle through node '{}' ({})", name, node(id).name,
+             node(id).op_type);
       }
     }
   }

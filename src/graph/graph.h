@@ -20,8 +20,8 @@ inline constexpr NodeId kNoNode = -1;
 inline constexpr ValueId kNoValue = -1;  ///< an input or output that is left out
 inline constexpr ConstId kNoConst = -1;
 
-/// One operation. In a node with subgraphs (If, Loop, Scan, SequenceMap) the last `captures` inputs are outer values that the
-/// bodies read; each body takes them as its last inputs, in the same order, so every Graph is closed.
+/// One operation. In a node with subgraphs (If, Loop, Scan, SequenceMap) the last `captures` inputs are outer values
+/// that the bodies read; each body takes them as its last inputs, in the same order, so every Graph is closed.
 struct Node {
   NodeId id = kNoNode;
   std::string domain;  ///< "" is ai.onnx
@@ -52,11 +52,12 @@ struct Use {
   std::int32_t index;
 };
 
-/// A closed graph in single-assignment form. Nodes and values keep their ids for the graph's life; order() is topological.
+/// A closed graph in single-assignment form. Nodes and values keep their ids for the graph's life; order() is
+/// topological.
 ///
-/// Changes go through the functions below; a change that breaks the order is mended by sort(). Names of the graph's inputs and
-/// outputs are kept apart from the values' names, since an optimised graph may return an input or the same value twice.
-/// Not thread-safe to change; const use is.
+/// Nodes are added here, and changed, moved and removed through GraphEdit (graph_edit.h); an order that is broken is
+/// mended by sort(). Names of the graph's inputs and outputs are kept apart from the values' names, since an optimised
+/// graph may return an input or the same value twice. Not thread-safe to change; const use is.
 class Graph {
  public:
   std::string name;
@@ -71,14 +72,9 @@ class Graph {
   ValueId add_constant(std::string value_name, ConstId constant, ValueType type);
   ValueId add_input(std::string input_name, ValueType type);
   void add_output(ValueId value, std::string output_name);
-  /// Appends a node at the end of the order and makes it its outputs' producer. Returns a reference valid for the graph's life.
+  /// Appends a node at the end of the order and makes it its outputs' producer. Returns a reference valid for the
+  /// graph's life.
   Node& add_node(Node node);
-  /// The same, placed in the order just before `before`.
-  Node& insert_node_before(NodeId before, Node node);
-  /// Takes a node out; its outputs have no producer then, so replace their uses first.
-  void remove_node(NodeId id);
-  /// Every reader of `from`, graph outputs included, reads `to` instead. Walks the whole graph.
-  void replace_uses(ValueId from, ValueId to);
   /// Puts nodes in topological order, stable. Throws kInvalidModel naming a node on a cycle.
   void sort();
   /// Removes nodes none of whose outputs is used. Returns how many.
@@ -101,6 +97,7 @@ class Graph {
   std::shared_ptr<Graph> clone() const;
 
  private:
+  friend class GraphEdit;
   std::deque<Node> nodes_;
   std::deque<ValueInfo> values_;
   std::vector<NodeId> order_;

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "ops/infer_context.h"
+#include "ops/families.h"
 #include "ops/op_list.h"
 #include "ops/require_type.h"
 
@@ -19,7 +19,8 @@ Dim split_heads(InferContext& context, const Dim& size, std::int64_t heads, std:
   const bool divides = !size.is_constant() || size.constant() % heads == 0;
   context.require(divides, "the last dimension of " + at(input) + ", " + size.to_string() +
                                ", must be a multiple of the " + std::to_string(heads) + " heads");
-  if (!size.is_constant()) context.require_multiple(size, heads, "the last dimension of " + at(input) + ", in whole heads, and all of it,");
+  if (!size.is_constant())
+    context.require_multiple(size, heads, "the last dimension of " + at(input) + ", in whole heads, and all of it,");
   return floor_div(size, heads);
 }
 
@@ -40,10 +41,11 @@ Heads read_heads(InferContext& context, std::size_t i, const char* attribute) {
 
 void check_grouping(InferContext& context, const Dim& q_heads, const Dim& kv_heads) {
   const bool known = q_heads.is_constant() && kv_heads.is_constant();
-  context.require(!known || (kv_heads.constant() > 0 && q_heads.constant() % kv_heads.constant() == 0),
-                  "the " + q_heads.to_string() + " query heads must be a multiple of the " + kv_heads.to_string() +
-                      " key heads");
-  if (!known) context.require_multiple(q_heads, kv_heads, "the query heads, in groups of the key heads, and all of them");
+  context.require(
+      !known || (kv_heads.constant() > 0 && q_heads.constant() % kv_heads.constant() == 0),
+      "the " + q_heads.to_string() + " query heads must be a multiple of the " + kv_heads.to_string() + " key heads");
+  if (!known)
+    context.require_multiple(q_heads, kv_heads, "the query heads, in groups of the key heads, and all of them");
 }
 
 /// The mask must broadcast to [batch, heads, queries, keys]; its last dimension may be shorter than keys.
@@ -55,8 +57,10 @@ void check_mask(InferContext& context, const std::vector<Dim>& scores) {
     const Dim &mask = context.dim(3, i), &wanted = scores[4 - rank + i];
     if (mask.is(1)) continue;
     if (!mask.is_constant() || !wanted.is_constant()) {
-      if (i + 1 == rank) context.require_at_most(mask, wanted, "the keys, and the longer of them and the mask,");
-      else context.broadcast(mask, wanted);
+      if (i + 1 == rank)
+        context.require_at_most(mask, wanted, "the keys, and the longer of them and the mask,");
+      else
+        context.broadcast(mask, wanted);
       continue;
     }
     const bool fits = i + 1 == rank ? mask.constant() <= wanted.constant() : mask == wanted;
@@ -70,6 +74,8 @@ void set_unknown_attention(InferContext& context) {
   context.set_unranked(2, context.element(2));
   context.set_unranked(3, context.element(0));
 }
+
+}  // namespace
 
 void infer_attention(InferContext& context) {
   require_type(context, 6, ElementType::kInt64);
@@ -120,6 +126,8 @@ void infer_attention(InferContext& context) {
   context.set_tensor(3, context.element(0), scores);
 }
 
+namespace {
+
 void infer_rotary_embedding(InferContext& context) {
   require_type(context, 3, ElementType::kInt64);
   context.tensor(0);
@@ -135,8 +143,10 @@ void infer_rotary_embedding(InferContext& context) {
           rotary <= x.size.constant() && (rotary != 0 || x.size.constant() % 2 == 0),
           "RotaryEmbedding can't turn " + std::to_string(rotary) + " of a head's " + x.size.to_string() + " elements");
     }
-    if (!x.size.is_constant() && rotary != 0) context.require_at_most(rotary, x.size, "a head's size, and the larger of it and rotary_embedding_dim,");
-    if (!x.size.is_constant() && rotary == 0) context.require_multiple(x.size, 2, "a head's size, rounded to an even number, and as it is,");
+    if (!x.size.is_constant() && rotary != 0)
+      context.require_at_most(rotary, x.size, "a head's size, and the larger of it and rotary_embedding_dim,");
+    if (!x.size.is_constant() && rotary == 0)
+      context.require_multiple(x.size, 2, "a head's size, rounded to an even number, and as it is,");
     const bool gathered = context.has_input(3);
     for (std::size_t i : {1, 2}) {
       context.require_rank(i, gathered ? 2 : 3);

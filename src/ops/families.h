@@ -17,6 +17,9 @@ void add_microsoft_quantize_ops(
 void set_mat_mul(InferContext& context, std::size_t a_input, std::size_t b_input, ElementType element,
                  bool transpose_a = false, bool transpose_b = false);
 
+/// Attention's inference: query, key, value, mask, past_key, past_value, nonpad_kv_seqlen (attention.cc).
+void infer_attention(InferContext& context);
+
 /// Conv's inference: x, weights, bias (conv.cc).
 void infer_conv(InferContext& context);
 

@@ -44,7 +44,8 @@ void infer_equal(InferContext& context) {
     if (a == b) return true;
     if (a.is_constant() && b.is_constant()) return false;
     // A size is never negative, so that `dim == -1`, which exporters write for Expand, is decided here.
-    if ((a.is_size() && b.is_constant() && b.constant() < 0) || (b.is_size() && a.is_constant() && a.constant() < 0))
+    if ((a.is_never_negative() && b.is_constant() && b.constant() < 0) ||
+        (b.is_never_negative() && a.is_constant() && a.constant() < 0))
       return false;
     return std::nullopt;
   });

@@ -77,7 +77,7 @@ std::optional<Dim> dim_div(const Dim& a, const Dim& b) {
     if (b.constant() == -1 && a.constant() == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
     return Dim(a.constant() / b.constant());
   }
-  if (a.is_size() && b.is_size()) return graph::floor_div(a, b);
+  if (a.is_never_negative() && b.is_never_negative()) return graph::floor_div(a, b);
   if (!b.is_constant() || b.constant() < 0) return std::nullopt;
   return attempt(a, b, [&] { return graph::max(graph::floor_div(a, b), 0) + graph::min(graph::ceil_div(a, b), 0); });
 }

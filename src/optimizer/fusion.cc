@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/graph_edit.h"
 #include "ops/infer.h"
 
 namespace sardonyx::optimizer {
@@ -18,51 +19,50 @@ bool accepts(graph::Model& model, Graph& graph, const FusionMatch& match, const 
   return accept(described.desc(), match.nodes, graph);
 }
 
-void commit(Graph& graph, FusionMatch match) {
+/// `position`: where each node stands in the graph's order.
+void replace(Graph& graph, graph::GraphEdit& edit, const std::vector<std::size_t>& position, FusionMatch match) {
   std::vector<std::string> from;
   for (graph::NodeId id : match.nodes) {
     const Node& node = graph.node(id);
     from.push_back(node.op_type + (node.name.empty() ? "" : " '" + node.name + "'"));
   }
   // The last of them in the graph's order is where all inputs are known.
-  const auto& order = graph.order();
-  const auto last = std::find_if(order.rbegin(), order.rend(), [&](graph::NodeId id) {
-    return std::find(match.nodes.begin(), match.nodes.end(), id) != match.nodes.end();
-  });
+  const graph::NodeId last =
+      *std::max_element(match.nodes.begin(), match.nodes.end(), [&](graph::NodeId a, graph::NodeId b) {
+        return position[static_cast<std::size_t>(a)] < position[static_cast<std::size_t>(b)];
+      });
   match.fused.attributes.set("_fused_from", std::move(from));
-  match.fused.name = graph.node(*last).name;
-  const graph::NodeId before = *last;
-  // Outputs change hands: the replaced nodes let go of them first.
-  Node& fused = graph.insert_node_before(before, std::move(match.fused));
-  for (graph::NodeId id : match.nodes) graph.remove_node(id);
-  for (graph::ValueId output : fused.outputs) {
-    if (output != graph::kNoValue) graph.value(output).producer = fused.id;
-  }
+  match.fused.name = graph.node(last).name;
+  edit.insert_before(last, std::move(match.fused));
+  for (graph::NodeId id : match.nodes) edit.remove(id);
 }
 
+/// Every place where the pattern fits now; those that overlap wait for the next call.
 bool fuse_one(graph::Model& model, Graph& graph, const Fusion& fusion, const AcceptFusion& accept) {
-  bool changed = false;
-  const std::vector<graph::NodeId> order = graph.order();
-  auto context = std::make_unique<FusionContext>(model, graph);
-  for (graph::NodeId id : order) {
-    if (graph.node(id).id != id) continue;  // gone with an earlier match
-    std::optional<FusionMatch> match = fusion.match(*context, graph.node(id));
+  const FusionContext context(model, graph);
+  graph::GraphEdit edit(graph);
+  std::vector<std::size_t> position(graph.node_capacity());
+  for (std::size_t i = 0; i < graph.order().size(); ++i) position[static_cast<std::size_t>(graph.order()[i])] = i;
+  for (graph::NodeId id : graph.order()) {
+    std::optional<FusionMatch> match = fusion.match(context, graph.node(id));
     if (!match || !accepts(model, graph, *match, accept)) continue;
-    commit(graph, std::move(*match));
-    context = std::make_unique<FusionContext>(model, graph);
-    changed = true;
+    const bool overlaps =
+        std::any_of(match->nodes.begin(), match->nodes.end(), [&](graph::NodeId one) { return edit.is_removed(one); });
+    if (!overlaps) replace(graph, edit, position, std::move(*match));
   }
-  return changed;
+  return edit.commit();
 }
 
 bool fuse_graph(graph::Model& model, Graph& graph, std::span<const std::string> disabled, const AcceptFusion& accept) {
   bool changed = false;
   const std::vector<graph::NodeId> order = graph.order();
   for (graph::NodeId id : order) {
-    graph::for_each_subgraph(graph.node(id), [&](Graph& body) { changed |= fuse_graph(model, body, disabled, accept); });
+    graph::for_each_subgraph(graph.node(id),
+                             [&](Graph& body) { changed |= fuse_graph(model, body, disabled, accept); });
   }
   for (const Fusion& fusion : fusions()) {
-    if (std::find(disabled.begin(), disabled.end(), fusion.name) == disabled.end()) changed |= fuse_one(model, graph, fusion, accept);
+    if (std::find(disabled.begin(), disabled.end(), fusion.name) != disabled.end()) continue;
+    while (fuse_one(model, graph, fusion, accept)) changed = true;
   }
   if (changed) graph.remove_unused();
   return changed;
@@ -89,8 +89,11 @@ bool FusionContext::is_scalar(graph::ValueId value, double expected) const {
 
 std::span<const Fusion> fusions() {
   static constexpr Fusion kFusions[] = {
+      {"attention-fusion", "q·kᵀ → scale → mask → Softmax → ·v becomes one node, heads read and written in place",
+       match_attention},
       {"gelu-fusion", "x/√2 → Erf → +1 → ·x → ·½ becomes Gelu", match_gelu},
-      {"matmul-fusion", "a product with constant weights (also dequantised ones) takes bias, activation and residual in", match_mat_mul},
+      {"matmul-fusion",
+       "a product with constant weights (also dequantised ones) takes bias, activation and residual in", match_mat_mul},
       {"conv-fusion", "a convolution takes its activation in", match_conv_activation},
   };
   return kFusions;

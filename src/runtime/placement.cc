@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/fail.h"
+#include "graph/graph_edit.h"
 #include "ops/infer.h"
 #include "ops/op_list.h"
 
@@ -22,9 +23,11 @@ constexpr std::size_t kMaxReported = 5;
 
 /// Whether inference knows every element of every output as an expression.
 bool is_shape_arithmetic(const graph::NodeDesc& node) {
-  return !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [](const graph::ValueType& type) {
-    return type.is_tensor() && type.values && (type.element == ElementType::kInt64 || type.element == ElementType::kInt32);
-  });
+  return !node.outputs.empty() &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), [](const graph::ValueType& type) {
+           return type.is_tensor() && type.values &&
+                  (type.element == ElementType::kInt64 || type.element == ElementType::kInt32);
+         });
 }
 
 class Placer {
@@ -49,9 +52,7 @@ class Placer {
       if (op && op->traits.control_flow) {
         node.provider = providers_[kCpu]->name();
         placed.provider = "runtime";
-        const std::size_t index = placement_.nodes.size() - 1;
         graph::for_each_subgraph(node, [&](Graph& body) { place_graph(body, depth + 1); });
-        (void)index;
         continue;
       }
       if (!op) {
@@ -66,7 +67,8 @@ class Placer {
   void choose(const Graph& graph, Node& node, PlacedNode& placed) {
     const ops::DescribedNode described(model_, graph, node);
     if (is_shape_arithmetic(described.desc()) && providers_[kCpu]->supports(described.desc()).yes) {
-      // Evaluated when shapes are bound, whoever is asked for: sending a handful of integers to a device and back helps nobody.
+      // Evaluated when shapes are bound, whoever is asked for: sending a handful of integers to a device and back helps
+      // nobody.
       node.provider = providers_[kCpu]->name();
       placed.provider = node.provider;
       return;
@@ -102,7 +104,8 @@ class Placer {
   }
 
   std::size_t index_of(const std::string& name) const {
-    const auto it = std::find_if(providers_.begin(), providers_.end(), [&](const auto& p) { return p->name() == name; });
+    const auto it =
+        std::find_if(providers_.begin(), providers_.end(), [&](const auto& p) { return p->name() == name; });
     return it == providers_.end() ? kCpu : static_cast<std::size_t>(it - providers_.begin());
   }
 
@@ -110,6 +113,7 @@ class Placer {
   void insert_copies(Graph& graph) {
     std::map<graph::ValueId, std::size_t> lies_at;  // absent: on the host
     std::map<std::pair<graph::ValueId, std::size_t>, graph::ValueId> copied;
+    graph::GraphEdit edit(graph);
     const auto where = [&](graph::ValueId value) {
       const auto it = lies_at.find(value);
       return it == lies_at.end() ? kCpu : it->second;
@@ -117,12 +121,11 @@ class Placer {
     const auto bring = [&](graph::ValueId value, std::size_t to, graph::NodeId before) {
       if (where(value) == to) return value;
       const auto [it, is_new] = copied.try_emplace({value, to}, kNoValue);
-      if (is_new) it->second = insert_copy(graph, value, where(value), to, before);
+      if (is_new) it->second = insert_copy(graph, edit, value, where(value), to, before);
       lies_at[it->second] = to;
       return it->second;
     };
-    const std::vector<graph::NodeId> order = graph.order();
-    for (graph::NodeId id : order) {
+    for (graph::NodeId id : graph.order()) {
       Node& node = graph.node(id);
       const ops::OpDef* op = ops::find_op(node.domain, node.op_type);
       const std::size_t provider = index_of(node.provider);
@@ -131,22 +134,26 @@ class Placer {
       if (is_device) support = providers_[provider]->supports(ops::DescribedNode(model_, graph, node).desc());
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         if (node.inputs[i] == kNoValue) continue;
-        const bool on_host = !is_device || (op && i < 32 && (op->traits.shape_inputs >> i & 1)) || contains(support.host_inputs, i);
+        const bool on_host =
+            !is_device || (op && i < 32 && (op->traits.shape_inputs >> i & 1)) || contains(support.host_inputs, i);
         node.inputs[i] = bring(node.inputs[i], on_host ? kCpu : provider, id);
       }
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-        if (node.outputs[i] != kNoValue && is_device && !contains(support.host_outputs, i)) lies_at[node.outputs[i]] = provider;
+        if (node.outputs[i] != kNoValue && is_device && !contains(support.host_outputs, i))
+          lies_at[node.outputs[i]] = provider;
       }
       graph::for_each_subgraph(node, [&](Graph& body) { insert_copies(body); });
     }
     for (graph::ValueId& output : graph.outputs) output = bring(output, kCpu, graph::kNoNode);
+    edit.commit();
   }
 
   static bool contains(const std::vector<int>& list, std::size_t i) {
     return std::find(list.begin(), list.end(), static_cast<int>(i)) != list.end();
   }
 
-  graph::ValueId insert_copy(Graph& graph, graph::ValueId value, std::size_t from, std::size_t to, graph::NodeId before) {
+  graph::ValueId insert_copy(Graph& graph, graph::GraphEdit& edit, graph::ValueId value, std::size_t from,
+                             std::size_t to, graph::NodeId before) {
     const graph::ValueInfo info = graph.value(value);
     const std::string to_name(providers_[to]->name());
     Node copy;
@@ -158,11 +165,7 @@ class Placer {
     copy.attributes.set("to", to_name);
     copy.provider = providers_[to == kCpu ? from : to]->name();
     const graph::ValueId result = copy.outputs[0];
-    if (before == graph::kNoNode) {
-      graph.add_node(std::move(copy));
-    } else {
-      graph.insert_node_before(before, std::move(copy));
-    }
+    edit.insert_before(before, std::move(copy));
     Dim elements(1);
     for (const Dim& dim : info.type.dims) elements = elements * dim;
     const std::int64_t bits = bit_width(info.type.element);
@@ -181,8 +184,8 @@ class Placer {
 
 }  // namespace
 
-bool accepts_fusion(const Model& model, const ProviderList& providers, const PlacementOptions& options, const graph::NodeDesc& fused,
-                    std::span<const graph::NodeId> replaced, const Graph& graph) {
+bool accepts_fusion(const Model& model, const ProviderList& providers, const PlacementOptions& options,
+                    const graph::NodeDesc& fused, std::span<const graph::NodeId> replaced, const Graph& graph) {
   for (std::size_t index : options.order) {
     if (providers[index]->supports(fused).yes) return true;
     const bool takes_singles = std::all_of(replaced.begin(), replaced.end(), [&](graph::NodeId id) {

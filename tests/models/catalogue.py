@@ -111,6 +111,20 @@ def image(name, *shape):
     return {name: out}
 
 
+def one_image(channels, height, width):
+    return {"x": image("x", 1, channels, height, width)["x"][0]}
+
+
+def with_past(batch, length, past, layers=4, heads=2, size=64):
+    """The next `length` tokens of texts of which `past` are in the cache."""
+    rng = rng_of("past", batch, length, past)
+    inputs = tokens(batch, length, ("input_ids",)) | {"attention_mask": np.ones((batch, past + length), np.int64)}
+    for layer in range(layers):
+        for name in ("key", "value"):
+            inputs[f"past_{layer}_{name}"] = rng.normal(0, 0.5, (batch, heads, past, size)).astype(np.float32)
+    return inputs
+
+
 def file_bytes(batch):
     return {"bytes": rng_of("bytes", batch).integers(0, 257, (batch, 2048), dtype=np.int32)}
 
@@ -177,6 +191,9 @@ def image_cases(name, *shapes, full=()):
 
 
 TWO, THREE = ("input_ids", "attention_mask"), ("input_ids", "attention_mask", "token_type_ids")
+ZOO_TEXTS = {"albert-base": THREE, "bert-ner": THREE, "bert-qa": THREE, "deberta-v3-small": TWO, "electra-small": THREE, "gpt2-4l": TWO,
+             "mpnet-base": TWO, "roberta-base": TWO, "t5-small-encoder": TWO}
+ZOO_IMAGES = {"convnext_tiny": "x", "densenet121": "x", "efficientnet_b0": "x", "shufflenet_v2": "x", "squeezenet1_1": "x", "vit-base": "pixel_values"}
 MINUTE = (Stream(16000, 512, 64), Stream(8000, 256, 32))
 MINUTE_16K = (Stream(16000, 512, 64),)
 OCR, VAD = "rapidocr_onnxruntime/models/", "silero_vad/data/"
@@ -218,4 +235,13 @@ MODELS = [
           tuple(Case(f"{b}x{l}", functools.partial(ids_only, b, l)) for b, l in ((1, 12), (4, 40), (1, 1)))),
     Model("resnet50", lambda: from_zoo("resnet50"), image_cases("x", (1, 3, 224, 224), full=((3, 3, 224, 224),)), heavy=True),
     Model("mobilenet_v2", lambda: from_zoo("mobilenet_v2"), image_cases("x", (1, 3, 224, 224), (2, 3, 224, 224)), heavy=True),
+    *(Model(name, functools.partial(from_zoo, name), text_cases(names, (1, 10), (3, 17), full=((2, 128),)), heavy=True) for name, names in ZOO_TEXTS.items()),
+    *(Model(name, functools.partial(from_zoo, name), image_cases(port, (1, 3, 224, 224), full=((2, 3, 224, 224),)), heavy=True)
+      for name, port in ZOO_IMAGES.items()),
+    Model("deeplab_mnv3", lambda: from_zoo("deeplab_mnv3"), image_cases("x", (1, 3, 256, 256)), heavy=True),
+    Model("ssdlite320", lambda: from_zoo("ssdlite320"), (Case("320x320", functools.partial(one_image, 3, 320, 320)),), heavy=True),
+    Model("llama-4l-kv", lambda: from_zoo("llama-4l-kv"),
+          tuple(Case(f"{b}x{l}+{p}", functools.partial(with_past, b, l, p)) for b, l, p in ((1, 7, 0), (1, 1, 12), (2, 3, 5))), heavy=True),
+    Model("whisper-tiny-encoder", lambda: from_zoo("whisper-tiny-encoder"),
+          (Case("1", lambda: {"input_features": rng_of("mel").normal(0, 0.5, (1, 80, 3000)).astype(np.float32)}),), heavy=True),
 ]

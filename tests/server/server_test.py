@@ -157,12 +157,14 @@ class Stopping(unittest.TestCase):
                 self.assertGreater(outcomes[200], 0)
 
     def test_not_ready_while_it_drains(self):
-        with sp.Service() as service:
+        with sp.Service("--linger", "3") as service:
             connection = service.connect()
             self.assertEqual(sp.send(connection, "GET", "/v2/health/ready")[0], 200)
             service.signal()
-            time.sleep(0.1)
-            self.assertEqual(sp.send(connection, "GET", "/v2/health/ready")[0], 503)
+            deadline = time.monotonic() + 20
+            while (status := sp.send(connection, "GET", "/v2/health/ready")[0]) == 200 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(status, 503)
             connection.close()
             self.assertEqual(service.process.wait(timeout=30), 0)
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <optional>
 
 #include "base/fail.h"
@@ -146,7 +145,7 @@ std::size_t TextClassifier::max_length() const { return impl_->max_length; }
 const Session& TextClassifier::session() const { return impl_->session; }
 
 std::vector<Classification> TextClassifier::classify(std::span<const std::string> texts,
-                                                     const RunOptions& options) const {
+                                                     const ClassifyOptions& options) const {
   std::vector<Classification> results(texts.size());
   std::vector<text::Encoding> encodings;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -156,8 +155,10 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
     results[i].used_tokens = encodings[i].size();
     results[i].truncated = results[i].tokens > results[i].used_tokens;
   }
-  std::vector<std::size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (options.truncate || !results[i].truncated) order.push_back(i);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return encodings[a].size() < encodings[b].size(); });
 
@@ -172,7 +173,7 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
       group.push_back(&encodings[order[i]]);
     }
     const Clock::time_point start = Clock::now();
-    const Tensor logits = impl_->run(group, options);
+    const Tensor logits = impl_->run(group, options.run);
     const double seconds = seconds_since(start);
     for (std::size_t i = 0; i < group.size(); ++i) {
       for (std::size_t label = 0; label < labels; ++label)
@@ -184,7 +185,7 @@ std::vector<Classification> TextClassifier::classify(std::span<const std::string
   return results;
 }
 
-Classification TextClassifier::classify(const std::string& text, const RunOptions& options) const {
+Classification TextClassifier::classify(const std::string& text, const ClassifyOptions& options) const {
   return classify(std::span(&text, 1), options).front();
 }
 

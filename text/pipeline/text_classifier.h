@@ -19,9 +19,14 @@ struct ClassifierOptions {
   std::size_t max_length = 0;  ///< lowers the model's own limit, in tokens with specials; 0 keeps it
 };
 
+struct ClassifyOptions {
+  RunOptions run;
+  bool truncate = true;  ///< false: a text that is longer than the model's limit isn't run
+};
+
 /// What a model makes of one text.
 struct Classification {
-  std::vector<float> scores;    ///< one per label, in the model's order
+  std::vector<float> scores;    ///< one per label, in the model's order; none where the text wasn't run
   std::size_t tokens = 0;       ///< of the whole text, specials included
   std::size_t used_tokens = 0;  ///< that the model saw
   bool truncated = false;       ///< the text was longer than the model's limit
@@ -48,10 +53,11 @@ class TextClassifier {
   std::size_t max_length() const;  ///< in tokens, specials included
   const Session& session() const;
 
-  /// Texts must be UTF-8. Longer ones are cut at max_length() and marked so. One result per text, in their order; each
-  /// is what the text gives alone: texts share a run only where their token counts agree, so nothing is padded.
-  std::vector<Classification> classify(std::span<const std::string> texts, const RunOptions& options = {}) const;
-  Classification classify(const std::string& text, const RunOptions& options = {}) const;
+  /// Texts must be UTF-8. Those longer than max_length() are marked as truncated and cut, or not run, as asked. One
+  /// result per text, in their order; each is what the text gives alone: texts share a run only where their token
+  /// counts agree, so nothing is padded.
+  std::vector<Classification> classify(std::span<const std::string> texts, const ClassifyOptions& options = {}) const;
+  Classification classify(const std::string& text, const ClassifyOptions& options = {}) const;
 
  private:
   struct Impl;

@@ -11,14 +11,33 @@
 
 namespace sardonyx::kernels {
 
+namespace gemm_internal {
+
+bool rows_collide(std::size_t m, std::size_t k, std::ptrdiff_t row_stride) {
+  constexpr std::ptrdiff_t kFloats = 2048 / sizeof(float);
+  return m > 4 && k >= kFloats && row_stride % kFloats == 0;
+}
+
+GemmA spread_rows(std::size_t m, std::size_t k, const GemmA& a, float* workspace, Parallel parallel) {
+  const std::size_t stride = k + kLanes;
+  parallel.parallel_for(
+      m, std::max<std::size_t>(1, (std::size_t{1} << 16) / k), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          std::copy_n(a.data + static_cast<std::ptrdiff_t>(i) * a.row_stride, k, workspace + i * stride);
+      });
+  return {workspace, static_cast<std::ptrdiff_t>(stride), 1};
+}
+
+}  // namespace gemm_internal
+
 SARDONYX_VARIANTS(GemmKernel, kGemmKernel);
 
 namespace {
 
 using namespace gemm_internal;
 
-void pack_panel(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t columns,
-                std::size_t width, float* out) {
+void pack_panel(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride,
+                std::size_t k, std::size_t columns, std::size_t width, float* out) {
   if (n_stride == 1) {
     for (std::size_t i = 0; i < k; ++i) {
       const float* row = b + static_cast<std::ptrdiff_t>(i) * k_stride;
@@ -40,32 +59,17 @@ void pack_panel(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_strid
   }
 }
 
-void pack_panels(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k,
-                 std::size_t n, float* out, Parallel parallel) {
+void pack_panels(const GemmKernel& kernel, const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride,
+                 std::size_t k, std::size_t n, float* out, Parallel parallel) {
   const std::size_t width = panel_columns(kernel);
   const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 16) / std::max<std::size_t>(1, k * width));
   parallel.parallel_for(divide_up(n, width), chunk, [&](std::size_t begin, std::size_t end) {
     for (std::size_t panel = begin; panel < end; ++panel) {
       const std::size_t first = panel * width;
-      pack_panel(kernel, b + static_cast<std::ptrdiff_t>(first) * n_stride, k_stride, n_stride, k, std::min(width, n - first),
-                 kLanes * vectors_of_panel(kernel, n, panel), out + first * k);
+      pack_panel(kernel, b + static_cast<std::ptrdiff_t>(first) * n_stride, k_stride, n_stride, k,
+                 std::min(width, n - first), kLanes * vectors_of_panel(kernel, n, panel), out + first * k);
     }
   });
-}
-
-/// Rows a multiple of 2 KiB apart share one or two sets of the first-level cache, which a tile's rows then overflow.
-bool rows_collide(std::size_t m, std::size_t k, std::ptrdiff_t row_stride) {
-  constexpr std::ptrdiff_t kFloats = 2048 / sizeof(float);
-  return m > 4 && k >= kFloats && row_stride % kFloats == 0;
-}
-
-/// A copied to rows that do not collide.
-GemmA spread_rows(std::size_t m, std::size_t k, const GemmA& a, float* workspace, Parallel parallel) {
-  const std::size_t stride = k + kLanes;
-  parallel.parallel_for(m, std::max<std::size_t>(1, (std::size_t{1} << 16) / k), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) std::copy_n(a.data + static_cast<std::ptrdiff_t>(i) * a.row_stride, k, workspace + i * stride);
-  });
-  return {workspace, static_cast<std::ptrdiff_t>(stride), 1};
 }
 
 float finish_element(const GemmEpilogue& e, UnaryFunction activation, float value, std::size_t row) {
@@ -83,7 +87,8 @@ float finish_element(const GemmEpilogue& e, UnaryFunction activation, float valu
 void gemm_one_column(std::size_t m, const GemmA& a, const PackedB& b, float* c, std::size_t c_row_stride,
                      const GemmEpilogue& epilogue, Parallel parallel) {
   const GemmKernel& kernel = kGemmKernelVariants.get();
-  const UnaryFunction activation = epilogue.activation == Unary::kIdentity ? nullptr : unary_function(epilogue.activation);
+  const UnaryFunction activation =
+      epilogue.activation == Unary::kIdentity ? nullptr : unary_function(epilogue.activation);
   const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 17) / std::max<std::size_t>(b.k, 1));
   parallel.parallel_for(m, chunk, [&](std::size_t begin, std::size_t end) {
     constexpr std::size_t kBlock = 4096;  // the lane rule's
@@ -114,8 +119,8 @@ const char* packed_b_format() { return kGemmKernelVariants.get().panel_vectors =
 
 std::size_t packed_b_size(std::size_t k, std::size_t n) { return n == 1 ? k : k * (divide_up(n, kLanes) * kLanes); }
 
-PackedB pack_b(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t n, float* out,
-               Parallel parallel) {
+PackedB pack_b(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t n,
+               float* out, Parallel parallel) {
   if (n == 1) {
     for (std::size_t i = 0; i < k; ++i) out[i] = b[static_cast<std::ptrdiff_t>(i) * k_stride];
   } else {
@@ -149,7 +154,8 @@ void gemm_unpacked(std::size_t m, std::size_t n, std::size_t k, GemmA a, const f
   const GemmKernel& kernel = kGemmKernelVariants.get();
   Panels panels{workspace, k, n};
   if (b_n_stride == 1 && m <= 2 * static_cast<std::size_t>(kernel.max_rows) && b_k_stride > 0) {
-    // Too few rows to pay for packing: read B where it lies. The last columns are packed, since their full width may not exist.
+    // Too few rows to pay for packing: read B where it lies. The last columns are packed, since their full width may
+    // not exist.
     panels.in_place = b;
     panels.in_place_stride = static_cast<std::size_t>(b_k_stride);
     const std::size_t width = panel_columns(kernel);

@@ -19,13 +19,20 @@ inline constexpr std::size_t kChunkWork = std::size_t{1} << 20;  // multiply-add
 
 inline std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-inline std::size_t panel_columns(const GemmKernel& kernel) { return kLanes * static_cast<std::size_t>(kernel.panel_vectors); }
+inline std::size_t panel_columns(const GemmKernel& kernel) {
+  return kLanes * static_cast<std::size_t>(kernel.panel_vectors);
+}
 
 /// Vectors of 16 columns that panel `panel` of n columns has: the last may be narrower.
 inline std::size_t vectors_of_panel(const GemmKernel& kernel, std::size_t n, std::size_t panel) {
   const std::size_t columns = std::min(n - panel * panel_columns(kernel), panel_columns(kernel));
   return divide_up(columns, kLanes);
 }
+
+/// Rows a multiple of 2 KiB apart share one or two sets of the first-level cache, which a tile's rows then overflow.
+bool rows_collide(std::size_t m, std::size_t k, std::ptrdiff_t row_stride);
+/// A, whose rows lie k apart, copied to rows that do not collide: m * (k + kLanes) floats of workspace.
+GemmA spread_rows(std::size_t m, std::size_t k, const GemmA& a, float* workspace, Parallel parallel);
 
 /// Panels of bytes that are made floats just before they are used, in memory of the thread's own.
 struct QuantizedPanels {
@@ -38,8 +45,8 @@ struct QuantizedPanels {
   const QuantTable* table;
 };
 
-/// Where the columns of B come from: packed panels, or row-major B in place (stride > 0) with only its last, partial panel
-/// packed.
+/// Where the columns of B come from: packed panels, or row-major B in place (stride > 0) with only its last, partial
+/// panel packed.
 struct Panels {
   const float* data;
   std::size_t k;
@@ -70,7 +77,8 @@ inline Blocking choose_blocking(const GemmKernel& kernel, std::size_t m, std::si
 
 class GemmRun {
  public:
-  GemmRun(std::size_t m, const GemmA& a, const Panels& b, float* c, std::size_t c_row_stride, const GemmEpilogue& epilogue)
+  GemmRun(std::size_t m, const GemmA& a, const Panels& b, float* c, std::size_t c_row_stride,
+          const GemmEpilogue& epilogue)
       : kernel_(active_gemm_kernel()), m_(m), a_(a), b_(b), c_(c), c_row_stride_(c_row_stride), epilogue_(epilogue) {
     // Blocks of K keep their sums in C, which must not be the residual then.
     blocking_ = choose_blocking(kernel_, m, b.k, epilogue.residual == c || b.quantized != nullptr);
@@ -83,12 +91,14 @@ class GemmRun {
     const std::size_t work = std::max<std::size_t>(1, blocking_.rows * panel_columns(kernel_) * b_.k);
     const std::size_t group = std::clamp<std::size_t>(divide_up(kChunkWork, work), 1, panels);
     const std::size_t groups = divide_up(panels, group);
-    parallel.parallel_for_participants(row_blocks * groups, 1, [&](std::size_t begin, std::size_t end, int participant) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t first_panel = i % groups * group;
-        run_block(i / groups * blocking_.rows, first_panel, std::min(panels, first_panel + group), panels, participant);
-      }
-    });
+    parallel.parallel_for_participants(row_blocks * groups, 1,
+                                       [&](std::size_t begin, std::size_t end, int participant) {
+                                         for (std::size_t i = begin; i < end; ++i) {
+                                           const std::size_t first_panel = i % groups * group;
+                                           run_block(i / groups * blocking_.rows, first_panel,
+                                                     std::min(panels, first_panel + group), panels, participant);
+                                         }
+                                       });
   }
 
  private:
@@ -135,8 +145,8 @@ class GemmRun {
     set_epilogue(tile);
     const std::size_t rows = end_row - first_row;
     const std::size_t tiles = divide_up(rows, static_cast<std::size_t>(kernel_.max_rows));
-    // Every tile fetches its part of the next panel, so that reading memory takes as long as the arithmetic. A panel of one
-    // tile fetches a shorter way ahead: the columns that follow lie behind it.
+    // Every tile fetches its part of the next panel, so that reading memory takes as long as the arithmetic. A panel of
+    // one tile fetches a shorter way ahead: the columns that follow lie behind it.
     constexpr std::size_t kAhead = std::size_t{32} << 10;
     const std::size_t ahead = std::min(kAhead, block_k * tile.b_stride * sizeof(float));
     tile.prefetch_step = next_bytes / tiles;
@@ -156,8 +166,8 @@ class GemmRun {
   const float* dequantize(std::size_t column, std::size_t panel_width, int participant) const {
     const QuantizedPanels& q = *b_.quantized;
     float* out = q.scratch + q.scratch_size * static_cast<std::size_t>(participant);
-    q.table->dequantize_panel(q.data + column * b_.k, b_.k, panel_width, q.block_rows, q.scale + column, q.zero + column,
-                              divide_up(b_.n, kLanes) * kLanes, out);
+    q.table->dequantize_panel(q.data + column * b_.k, b_.k, panel_width, q.block_rows, q.scale + column,
+                              q.zero + column, divide_up(b_.n, kLanes) * kLanes, out);
     return out;
   }
 
@@ -175,7 +185,8 @@ class GemmRun {
     tile.c = c_ + row * c_row_stride_ + column;
     tile.bias = epilogue_.bias == nullptr ? nullptr : epilogue_.bias + column;
     tile.row_bias = epilogue_.row_bias == nullptr ? nullptr : epilogue_.row_bias + row;
-    tile.residual = epilogue_.residual == nullptr ? nullptr : epilogue_.residual + row * epilogue_.residual_stride + column;
+    tile.residual =
+        epilogue_.residual == nullptr ? nullptr : epilogue_.residual + row * epilogue_.residual_stride + column;
   }
 
   const GemmKernel& kernel_;

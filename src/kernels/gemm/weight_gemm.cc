@@ -20,7 +20,8 @@ std::size_t parameters_offset(std::size_t k, std::size_t n) { return divide_up(k
 void pack_parameters(const WeightSource& s, std::size_t block_rows, float* scale, float* zero) {
   for (std::size_t block = 0; block < blocks_of(s.k, block_rows); ++block) {
     for (std::size_t j = 0; j < padded(s.n); ++j, ++scale, ++zero) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(block) * s.block_stride + static_cast<std::ptrdiff_t>(j) * s.column_stride;
+      const std::ptrdiff_t at =
+          static_cast<std::ptrdiff_t>(block) * s.block_stride + static_cast<std::ptrdiff_t>(j) * s.column_stride;
       *scale = j < s.n ? s.scale[at] : 0.0f;
       *zero = j < s.n && s.zero_point != nullptr ? static_cast<float>(s.zero_point[at]) : 0.0f;
       if (!s.is_signed) *zero -= 128.0f;  // stored bytes are w - 128
@@ -30,7 +31,9 @@ void pack_parameters(const WeightSource& s, std::size_t block_rows, float* scale
 
 }  // namespace
 
-const char* packed_weights_format() { return active_gemm_kernel().panel_vectors == 2 ? "weights_b32_v1" : "weights_b16_v1"; }
+const char* packed_weights_format() {
+  return active_gemm_kernel().panel_vectors == 2 ? "weights_b32_v1" : "weights_b16_v1";
+}
 
 std::size_t packed_weights_size(std::size_t k, std::size_t n, std::size_t block_rows) {
   return parameters_offset(k, n) + 2 * sizeof(float) * blocks_of(k, rows_of_block(k, block_rows)) * padded(n);
@@ -57,7 +60,8 @@ PackedWeights pack_weights(const WeightSource& s, void* out, Parallel parallel) 
       const auto* from = static_cast<const std::uint8_t*>(s.data) + static_cast<std::ptrdiff_t>(first) * s.n_stride;
       for (std::size_t i = 0; i < s.k; ++i) {
         for (std::size_t j = 0; j < padded(columns); ++j) {
-          const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * s.k_stride + static_cast<std::ptrdiff_t>(j) * s.n_stride;
+          const std::ptrdiff_t at =
+              static_cast<std::ptrdiff_t>(i) * s.k_stride + static_cast<std::ptrdiff_t>(j) * s.n_stride;
           *to++ = j < columns ? static_cast<std::int8_t>(from[at] ^ flip) : std::int8_t{0};
         }
       }
@@ -66,14 +70,23 @@ PackedWeights pack_weights(const WeightSource& s, void* out, Parallel parallel) 
   return view;
 }
 
-std::size_t weight_gemm_workspace_size(std::size_t k, int max_threads) {
-  return static_cast<std::size_t>(std::max(max_threads, 1)) * k * panel_columns(active_gemm_kernel());
+std::size_t weight_gemm_workspace_size(std::size_t m, std::size_t k, int max_threads) {
+  const std::size_t spread = divide_up(gemm_workspace_size(m, 0, k), kLanes) * kLanes;
+  return spread + static_cast<std::size_t>(std::max(max_threads, 1)) * k * panel_columns(active_gemm_kernel());
 }
 
-void weight_gemm(std::size_t m, GemmA a, const PackedWeights& b, float* c, std::size_t c_row_stride, const GemmEpilogue& epilogue,
-                 float* workspace, Parallel parallel) {
+void weight_gemm(std::size_t m, GemmA a, const PackedWeights& b, float* c, std::size_t c_row_stride,
+                 const GemmEpilogue& epilogue, float* workspace, Parallel parallel) {
   if (m == 0 || b.n == 0) return;
-  const QuantizedPanels quantized{b.data, b.scale, b.zero, b.block_rows, workspace, b.k * panel_columns(active_gemm_kernel()),
+  if (rows_collide(m, b.k, static_cast<std::ptrdiff_t>(b.k)) && a.k_stride == 1)
+    a = spread_rows(m, b.k, a, workspace, parallel);
+  workspace += divide_up(gemm_workspace_size(m, 0, b.k), kLanes) * kLanes;
+  const QuantizedPanels quantized{b.data,
+                                  b.scale,
+                                  b.zero,
+                                  b.block_rows,
+                                  workspace,
+                                  b.k * panel_columns(active_gemm_kernel()),
                                   &active_quant_table()};
   Panels panels{workspace, b.k, b.n};  // not read: every panel is made from bytes
   panels.quantized = &quantized;

@@ -1,8 +1,7 @@
 #include "kernels/gemm/weight_gemm.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+#include <gtest/gtest.h>
 #include <random>
 #include <vector>
 
@@ -18,9 +17,14 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {1, 40, 50, 0, true, true, false, false}, {16, 70, 96, 0, false, true, true, false}, {33, 31, 64, 32, true, true, true, true},
-    {5, 1, 20, 0, true, false, true, false},  {100, 33, 70, 16, false, true, true, true}, {3, 17, 0, 0, true, true, false, false},
+    {1, 40, 50, 0, true, true, false, false},
+    {16, 70, 96, 0, false, true, true, false},
+    {33, 31, 64, 32, true, true, true, true},
+    {5, 1, 20, 0, true, false, true, false},
+    {100, 33, 70, 16, false, true, true, true},
+    {3, 17, 0, 0, true, true, false, false},
     {14, 64, 40, 0, false, false, false, true},
+    {9, 40, 1024, 0, true, true, false, false},  // rows that share sets of the cache
 };
 
 TEST(WeightGemm, HasTheBitsOfDequantisedWeights) {
@@ -70,11 +74,13 @@ TEST(WeightGemm, HasTheBitsOfDequantisedWeights) {
       const AlignedArray<std::byte> packed = make_aligned<std::byte>(packed_weights_size(c.k, c.n, c.block_rows));
       const PackedWeights weights = pack_weights(source, packed.get());
       for (Parallel parallel : {Parallel{}, Parallel{&pool, 3}}) {
-        const AlignedArray<float> workspace = make_aligned<float>(weight_gemm_workspace_size(c.k, parallel.max_threads));
+        const AlignedArray<float> workspace =
+            make_aligned<float>(weight_gemm_workspace_size(c.m, c.k, parallel.max_threads));
         std::vector<float> out(c.m * c.n, 9.0f);
         GemmEpilogue epilogue;
         epilogue.bias = bias.data();
-        weight_gemm(c.m, {a.data(), static_cast<std::ptrdiff_t>(c.k)}, weights, out.data(), c.n, epilogue, workspace.get(), parallel);
+        weight_gemm(c.m, {a.data(), static_cast<std::ptrdiff_t>(c.k)}, weights, out.data(), c.n, epilogue,
+                    workspace.get(), parallel);
         ASSERT_EQ(want, out) << c.m << "x" << c.n << "x" << c.k << " on " << name(isa);
       }
     }

@@ -58,11 +58,12 @@ bool append_attribute(std::string& key, const Attribute& attribute) {
 }
 
 /// A key that is equal for nodes that compute the same; empty where a node can't be shared.
-std::string key_of(const PassContext& context, const Graph& graph, const Node& node) {
+std::string key_of(const PassContext& context, const Graph& graph, const graph::GraphEdit& edit, const Node& node) {
   const ops::OpDef* op = ops::find_op(node.domain, node.op_type);
   if (!op || op->traits.nondeterministic || op->traits.control_flow) return {};
   std::string key = node.domain + "." + node.op_type + "/" + std::to_string(node.outputs.size());
-  for (graph::ValueId input : node.inputs) {
+  for (graph::ValueId read : node.inputs) {
+    const graph::ValueId input = edit.resolve(read);
     const Tensor* constant = context.model.constant_of(graph, input);
     key += '|';
     if (constant) {
@@ -83,26 +84,25 @@ std::string key_of(const PassContext& context, const Graph& graph, const Node& n
 }  // namespace
 
 bool share_common_subexpressions(PassContext& context, Graph& graph) {
-  bool changed = false;
+  graph::GraphEdit edit(graph);
   std::map<std::string, graph::NodeId> seen;
-  const std::vector<graph::NodeId> order = graph.order();
-  for (graph::NodeId id : order) {
-    Node& node = graph.node(id);
-    const std::string key = key_of(context, graph, node);
+  for (graph::NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    const std::string key = key_of(context, graph, edit, node);
     if (key.empty()) continue;
     const auto [it, is_new] = seen.try_emplace(key, id);
     if (is_new) continue;
     const Node& first = graph.node(it->second);
     bool covers = true;  // an output that only the second node wants keeps it
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) covers &= node.outputs[i] == kNoValue || first.outputs[i] != kNoValue;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      covers &= node.outputs[i] == kNoValue || first.outputs[i] != kNoValue;
     if (!covers) continue;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue) graph.replace_uses(node.outputs[i], first.outputs[i]);
+      if (node.outputs[i] != kNoValue) edit.replace_uses(node.outputs[i], first.outputs[i]);
     }
-    graph.remove_node(id);
-    changed = true;
+    edit.remove(id);
   }
-  return changed;
+  return edit.commit();
 }
 
 }  // namespace sardonyx::optimizer

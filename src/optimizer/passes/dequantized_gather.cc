@@ -7,21 +7,23 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-ValueId add(Graph& graph, const Node& before, std::string op, std::vector<ValueId> inputs, graph::Attributes attributes = {}) {
+ValueId add(Graph& graph, graph::GraphEdit& edit, const Node& before, std::string op, std::vector<ValueId> inputs,
+            graph::Attributes attributes = {}) {
   Node node;
   node.op_type = std::move(op);
   node.name = before.name + "/" + node.op_type;
   node.inputs = std::move(inputs);
   node.outputs = {graph.add_value(node.name)};
   node.attributes = std::move(attributes);
-  return graph.insert_node_before(before.id, std::move(node)).outputs[0];
+  return edit.insert_before(before.id, std::move(node)).outputs[0];
 }
 
 /// Whether a gather along axis 0 reads rows of a constant integer matrix that has one scale a row (or one in all).
 bool matches(const PassContext& context, const Graph& graph, const Node& gather, const Node*& dequantize) {
   if (!gather.is("Gather") || gather.attributes.get_int("axis", 0) != 0) return false;
   dequantize = graph.producer(gather.inputs[0]);
-  if (!dequantize || !dequantize->is("DequantizeLinear") || dequantize->attributes.get_int("block_size", 0) != 0) return false;
+  if (!dequantize || !dequantize->is("DequantizeLinear") || dequantize->attributes.get_int("block_size", 0) != 0)
+    return false;
   const Tensor* table = context.model.constant_of(graph, dequantize->inputs[0]);
   const Tensor* scale = context.model.constant_of(graph, dequantize->inputs[1]);
   if (!table || table->shape().rank() != 2 || !scale || scale->type() != ElementType::kFloat32) return false;
@@ -33,13 +35,12 @@ bool matches(const PassContext& context, const Graph& graph, const Node& gather,
 
 }  // namespace
 
-/// Gather(DequantizeLinear(table), rows) reads the whole table for a few rows. (Gather(table, rows) - zero points) * scales, each
-/// gathered, is the same to the bit: integers below 2^24 are exact in float.
+/// Gather(DequantizeLinear(table), rows) reads the whole table for a few rows. (Gather(table, rows) - zero points) *
+/// scales, each gathered, is the same to the bit: integers below 2^24 are exact in float.
 bool gather_before_dequantizing(PassContext& context, Graph& graph) {
-  bool changed = false;
-  const std::vector<graph::NodeId> order = graph.order();
-  for (graph::NodeId id : order) {
-    Node& gather = graph.node(id);
+  graph::GraphEdit edit(graph);
+  for (graph::NodeId id : graph.order()) {
+    const Node& gather = graph.node(id);
     const Node* dequantize = nullptr;
     if (!matches(context, graph, gather, dequantize)) continue;
     const ValueId rows = gather.inputs[1], scale = dequantize->inputs[1], zero_point = dequantize->input(2);
@@ -52,17 +53,21 @@ bool gather_before_dequantizing(PassContext& context, Graph& graph) {
       last_axis = context.model.add_constant_value(graph, gather.name + "/axes", Tensor::from<std::int64_t>({1}, axes));
     }
     const auto per_gathered_row = [&](ValueId values) {
-      return per_row ? add(graph, gather, "Unsqueeze", {add(graph, gather, "Gather", {values, rows}), last_axis}) : values;
+      return per_row ? add(graph, edit, gather, "Unsqueeze",
+                           {add(graph, edit, gather, "Gather", {values, rows}), last_axis})
+                     : values;
     };
-    ValueId value = add(graph, gather, "Cast", {add(graph, gather, "Gather", {dequantize->inputs[0], rows})}, to_float);
+    ValueId value =
+        add(graph, edit, gather, "Cast", {add(graph, edit, gather, "Gather", {dequantize->inputs[0], rows})}, to_float);
     if (zero_point != graph::kNoValue) {
-      value = add(graph, gather, "Sub", {value, add(graph, gather, "Cast", {per_gathered_row(zero_point)}, to_float)});
+      value = add(graph, edit, gather, "Sub",
+                  {value, add(graph, edit, gather, "Cast", {per_gathered_row(zero_point)}, to_float)});
     }
-    value = add(graph, gather, "Mul", {value, per_gathered_row(scale)});
-    graph.replace_uses(gather.outputs[0], value);
-    graph.remove_node(id);
-    changed = true;
+    value = add(graph, edit, gather, "Mul", {value, per_gathered_row(scale)});
+    edit.replace_uses(gather.outputs[0], value);
+    edit.remove(id);
   }
+  const bool changed = edit.commit();
   if (changed) graph.remove_unused();
   return changed;
 }

@@ -7,23 +7,17 @@ using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
 
-/// Lets everybody who reads output 0 read input 0, and takes the node out.
-void bypass(Graph& graph, Node& node) {
-  graph.replace_uses(node.outputs[0], node.inputs[0]);
-  graph.remove_node(node.id);
-}
-
+/// Lets everybody who reads output 0 of such a node read input 0, and takes the node out.
 template <typename Matches>
 bool bypass_all(Graph& graph, const Matches& matches) {
-  bool changed = false;
-  const std::vector<graph::NodeId> order = graph.order();
-  for (graph::NodeId id : order) {
-    Node& node = graph.node(id);
+  graph::GraphEdit edit(graph);
+  for (graph::NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
     if (!matches(node)) continue;
-    bypass(graph, node);
-    changed = true;
+    edit.replace_uses(node.outputs[0], node.inputs[0]);
+    edit.remove(id);
   }
-  return changed;
+  return edit.commit();
 }
 
 }  // namespace
@@ -36,7 +30,8 @@ bool remove_dropout(PassContext& context, Graph& graph) {
   const auto uses = graph.uses();
   return bypass_all(graph, [&](const Node& node) {
     if (!node.is("Dropout")) return false;
-    const bool mask_read = node.outputs.size() > 1 && node.outputs[1] != kNoValue && !uses[static_cast<std::size_t>(node.outputs[1])].empty();
+    const bool mask_read = node.outputs.size() > 1 && node.outputs[1] != kNoValue &&
+                           !uses[static_cast<std::size_t>(node.outputs[1])].empty();
     if (mask_read) return false;
     if (!node.has_input(2)) return true;
     const Tensor* training = context.model.constant_of(graph, node.inputs[2]);

@@ -11,7 +11,8 @@ using graph::Node;
 
 /// Whether every element of a constant integer input passes a test; false where it is no constant.
 template <typename Test>
-bool all_of_constant(const PassContext& context, const Graph& graph, const Node& node, std::size_t input, const Test& test) {
+bool all_of_constant(const PassContext& context, const Graph& graph, const Node& node, std::size_t input,
+                     const Test& test) {
   const Tensor* constant = node.has_input(input) ? context.model.constant_of(graph, node.inputs[input]) : nullptr;
   if (!constant || !is_integer(constant->type()) || is_sub_byte(constant->type())) return false;
   const auto numbers = ops::to_int64s(constant->view());
@@ -32,7 +33,8 @@ bool changes_nothing(const PassContext& context, const Graph& graph, const Node&
   const std::string& op = node.op_type;
   // The same shape does not mean the same elements where an operator can also reorder or shift them.
   if (op == "Transpose") return node.attributes.ints("perm") && is_identity_permutation(*node.attributes.ints("perm"));
-  if (op == "Slice") return !node.has_input(4) || all_of_constant(context, graph, node, 4, [](std::int64_t step) { return step == 1; });
+  if (op == "Slice")
+    return !node.has_input(4) || all_of_constant(context, graph, node, 4, [](std::int64_t step) { return step == 1; });
   if (op == "Pad") return all_of_constant(context, graph, node, 1, [](std::int64_t pad) { return pad == 0; });
   if (op == "Concat") return node.inputs.size() == 1;
   return op == "Reshape" || op == "Expand" || op == "Tile" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze";
@@ -41,16 +43,14 @@ bool changes_nothing(const PassContext& context, const Graph& graph, const Node&
 }  // namespace
 
 bool remove_no_op_movement(PassContext& context, Graph& graph) {
-  bool changed = false;
-  const std::vector<graph::NodeId> order = graph.order();
-  for (graph::NodeId id : order) {
-    Node& node = graph.node(id);
+  graph::GraphEdit edit(graph);
+  for (graph::NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
     if (!changes_nothing(context, graph, node)) continue;
-    graph.replace_uses(node.outputs[0], node.inputs[0]);
-    graph.remove_node(id);
-    changed = true;
+    edit.replace_uses(node.outputs[0], node.inputs[0]);
+    edit.remove(id);
   }
-  return changed;
+  return edit.commit();
 }
 
 }  // namespace sardonyx::optimizer

@@ -1,16 +1,17 @@
 #pragma once
 
+#include "graph/graph_edit.h"
 #include "optimizer/pass.h"
 
 namespace sardonyx::optimizer {
 
-bool remove_unused_nodes(PassContext& context, graph::Graph& graph);     // unused_nodes.cc
-bool fold_constants(PassContext& context, graph::Graph& graph);          // constant_folding.cc
-bool remove_identities(PassContext& context, graph::Graph& graph);       // identity.cc
-bool remove_dropout(PassContext& context, graph::Graph& graph);          // identity.cc
-bool remove_no_op_casts(PassContext& context, graph::Graph& graph);      // identity.cc
-bool remove_no_op_movement(PassContext& context, graph::Graph& graph);   // no_op_movement.cc
-bool merge_movement(PassContext& context, graph::Graph& graph);          // merge_movement.cc
+bool remove_unused_nodes(PassContext& context, graph::Graph& graph);          // unused_nodes.cc
+bool fold_constants(PassContext& context, graph::Graph& graph);               // constant_folding.cc
+bool remove_identities(PassContext& context, graph::Graph& graph);            // identity.cc
+bool remove_dropout(PassContext& context, graph::Graph& graph);               // identity.cc
+bool remove_no_op_casts(PassContext& context, graph::Graph& graph);           // identity.cc
+bool remove_no_op_movement(PassContext& context, graph::Graph& graph);        // no_op_movement.cc
+bool merge_movement(PassContext& context, graph::Graph& graph);               // merge_movement.cc
 bool share_common_subexpressions(PassContext& context, graph::Graph& graph);  // common_subexpressions.cc
 bool simplify_shape_arithmetic(PassContext& context, graph::Graph& graph);    // shape_arithmetic.cc
 bool fold_batch_norm(PassContext& context, graph::Graph& graph);              // batch_norm.cc

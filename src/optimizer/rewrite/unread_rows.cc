@@ -1,15 +1,18 @@
-// A classifier reads row 0 of its last layer: [batch, sequence, hidden] → Gather(0, axis 1). Everything up to the last attention
-// treats rows one by one, so the row can be taken first. The Gather gets a Slice [0:1] before it, and the Slice moves up:
+// A classifier reads row 0 of its last layer: [batch, sequence, hidden] → Gather(0, axis 1). Everything up to the last
+// attention treats rows one by one, so the row can be taken first. The Gather gets a Slice [0:1] before it, and the
+// Slice moves up:
 //
 //   Slice(f(a, b)) = f(Slice(a), Slice(b))     where f is independent along the axis
 //
-// through layer norm, the feed-forward part, the residuals, the attention output, the product with V, the softmax, and the product
-// Q·Kᵀ, down to the layer's input: K and V still see all rows.
+// through layer norm, the feed-forward part, the residuals, the attention output, the product with V, the softmax, and
+// the product Q·Kᵀ, down to the layer's input: K and V still see all rows.
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string_view>
 
+#include "graph/graph_edit.h"
 #include "ops/infer.h"
 #include "optimizer/rewrite.h"
 
@@ -18,7 +21,6 @@ namespace {
 
 using graph::Dim;
 using graph::Graph;
-using graph::kNoValue;
 using graph::Model;
 using graph::Node;
 using graph::NodeId;
@@ -31,7 +33,9 @@ bool is_one_of(const Node& node, std::initializer_list<std::string_view> ops) {
 
 class RowSkipper {
  public:
-  RowSkipper(Model& model, Graph& graph) : model_(model), graph_(graph) {}
+  RowSkipper(Model& model, Graph& graph) : model_(model), graph_(graph), edit_(graph) {
+    for (const auto& readers : graph.uses()) readers_.push_back(readers.size());
+  }
 
   bool run() {
     const std::vector<NodeId> order = graph_.order();
@@ -42,6 +46,7 @@ class RowSkipper {
       slices_.pop_front();
       moved |= move_up(slice);
     }
+    edit_.commit();
     graph_.sort();
     graph_.remove_unused();
     return moved;
@@ -60,14 +65,12 @@ class RowSkipper {
     const std::int64_t axis = node.attributes.get_int("axis", 0);
     const auto at = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(x.rank()) : axis);
     if (x.dims[at].is_constant() && x.dims[at].constant() <= 1) return;
-    node.inputs[0] = slice_of(node.inputs[0], at);
+    read_instead(node, 0, slice_of(node.inputs[0], at));
   }
 
   /// The value's first row along `axis`: an existing Slice of it, or a new one that will be tried to move.
   ValueId slice_of(ValueId value, std::size_t axis) {
-    for (const auto& [of, along, result] : made_) {
-      if (of == value && along == axis) return result;
-    }
+    if (const auto made = made_.find({value, axis}); made != made_.end()) return made->second;
     const auto constant = [&](std::int64_t number) {
       return model_.add_constant_value(graph_, graph_.value(value).name + "/row" + std::to_string(number),
                                        Tensor::from<std::int64_t>({1}, std::span<const std::int64_t>(&number, 1)));
@@ -82,7 +85,9 @@ class RowSkipper {
     slice.outputs = {graph_.add_value(slice.name, std::move(sliced))};
     const ValueId result = slice.outputs[0];
     slices_.push_back(graph_.add_node(std::move(slice)).id);
-    made_.push_back({value, axis, result});
+    made_.emplace(std::pair(value, axis), result);
+    readers_.resize(graph_.value_count());
+    ++readers_[static_cast<std::size_t>(value)];
     return result;
   }
 
@@ -91,38 +96,35 @@ class RowSkipper {
     Node& slice = graph_.node(slice_id);
     const ValueId value = slice.inputs[0];
     const NodeId producer = graph_.value(value).producer;
-    if (producer == graph::kNoNode || count_readers(value) != 1) return false;
+    if (producer == graph::kNoNode || readers_[static_cast<std::size_t>(value)] != 1) return false;
     Node& node = graph_.node(producer);
     if (node.outputs.size() != 1) return false;
     const auto axis = static_cast<std::size_t>(ops::to_int64s(model_.constant_of(graph_, slice.inputs[3])->view())[0]);
     const std::optional<std::vector<std::pair<std::size_t, std::size_t>>> sliced_inputs = inputs_along(node, axis);
     if (!sliced_inputs) return false;
-    for (const auto& [input, input_axis] : *sliced_inputs) node.inputs[input] = slice_of(node.inputs[input], input_axis);
+    for (const auto& [input, input_axis] : *sliced_inputs)
+      read_instead(node, input, slice_of(node.inputs[input], input_axis));
     if (node.is("Reshape")) fix_shape(node, axis);
     // The node now makes the row itself; the Slice is gone.
     const ValueId row = slice.outputs[0];
-    graph_.remove_node(slice_id);
+    edit_.remove(slice_id);
     graph_.value(value).producer = graph::kNoNode;
     node.outputs[0] = row;
     graph_.value(row).producer = node.id;
-    for (auto& [of, along, result] : made_) {
-      if (result == row) of = kNoValue;
-    }
+    made_.erase({value, axis});
     return true;
   }
 
-  std::size_t count_readers(ValueId value) const {
-    std::size_t count = static_cast<std::size_t>(std::count(graph_.outputs.begin(), graph_.outputs.end(), value));
-    for (NodeId id : graph_.order()) {
-      const Node& node = graph_.node(id);
-      count += static_cast<std::size_t>(std::count(node.inputs.begin(), node.inputs.end(), value));
-    }
-    return count;
+  void read_instead(Node& node, std::size_t input, ValueId value) {
+    --readers_[static_cast<std::size_t>(node.inputs[input])];
+    ++readers_[static_cast<std::size_t>(value)];
+    node.inputs[input] = value;
   }
 
   using InputAxes = std::vector<std::pair<std::size_t, std::size_t>>;  // (input, its axis)
 
-  /// Which inputs must be sliced, and where, so that the node gives its output's row; nullopt when rows are not independent.
+  /// Which inputs must be sliced, and where, so that the node gives its output's row; nullopt when rows are not
+  /// independent.
   std::optional<InputAxes> inputs_along(const Node& node, std::size_t axis) const {
     const ValueType& out = type(node.outputs[0]);
     if (!out.has_rank) return std::nullopt;
@@ -134,11 +136,13 @@ class RowSkipper {
       if (single ? axis == first : axis >= first) return std::nullopt;
       return InputAxes{{0, axis}};
     }
-    if (is_one_of(node, {"Gelu", "Relu", "Tanh", "Sigmoid", "Erf", "Cast", "Sqrt", "Exp", "Neg", "Not", "IsNaN", "Add", "Sub", "Mul", "Div", "Pow",
-                         "Where", "And", "Or", "Equal"})) {
+    if (is_one_of(node, {"Gelu",  "Relu", "Tanh", "Sigmoid", "Erf", "Cast", "Sqrt",  "Exp", "Neg", "Not",
+                         "IsNaN", "Add",  "Sub",  "Mul",     "Div", "Pow",  "Where", "And", "Or",  "Equal"})) {
       return broadcast_inputs(node, node.inputs.size(), axis);
     }
-    if (node.is("MatMul") || (node.domain == "ai.sardonyx" && node.op_type == "FusedMatMul")) return product_inputs(node, axis);
+    if (node.domain == "ai.sardonyx" && node.op_type == "FusedAttention") return attention_inputs(node, axis);
+    if (node.is("MatMul") || (node.domain == "ai.sardonyx" && node.op_type == "FusedMatMul"))
+      return product_inputs(node, axis);
     if (node.is("Transpose")) {
       const auto* perm = node.attributes.ints("perm");
       if (!perm) return std::nullopt;
@@ -148,7 +152,8 @@ class RowSkipper {
     return std::nullopt;
   }
 
-  /// Elementwise with broadcasting: an operand that has the whole axis is sliced, one that has 1 or nothing there is not.
+  /// Elementwise with broadcasting: an operand that has the whole axis is sliced, one that has 1 or nothing there is
+  /// not.
   std::optional<InputAxes> broadcast_inputs(const Node& node, std::size_t count, std::size_t axis) const {
     const ValueType& out = type(node.outputs[0]);
     InputAxes axes;
@@ -181,6 +186,18 @@ class RowSkipper {
     return axes;
   }
 
+  /// A row of attention is made from that row of the query and of the mask; keys and values are read whole.
+  std::optional<InputAxes> attention_inputs(const Node& node, std::size_t axis) const {
+    const ValueType& query = type(node.inputs[0]);
+    if (!query.has_rank || axis != query.rank() - 2) return std::nullopt;
+    InputAxes axes{{0, axis}};
+    if (!node.has_input(3)) return axes;
+    const ValueType& mask = type(node.inputs[3]);
+    if (!mask.has_rank) return std::nullopt;
+    if (mask.rank() >= 2 && !mask.dims[mask.rank() - 2].is(1)) axes.emplace_back(3, mask.rank() - 2);
+    return axes;
+  }
+
   /// A Reshape that keeps every dimension up to the axis only rearranges what is inside each row.
   std::optional<InputAxes> reshape_inputs(const Node& node, std::size_t axis) const {
     const ValueType &in = type(node.inputs[0]), &out = type(node.outputs[0]);
@@ -197,20 +214,17 @@ class RowSkipper {
   void fix_shape(Node& reshape, std::size_t axis) {
     std::vector<std::int64_t> numbers = ops::to_int64s(model_.constant_of(graph_, reshape.inputs[1])->view());
     numbers[axis] = 1;
-    reshape.inputs[1] = model_.add_constant_value(graph_, reshape.name + "/row_shape",
-                                                  Tensor::from<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
+    reshape.inputs[1] =
+        model_.add_constant_value(graph_, reshape.name + "/row_shape",
+                                  Tensor::from<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers));
   }
-
-  struct Made {
-    ValueId of;
-    std::size_t axis;
-    ValueId result;
-  };
 
   Model& model_;
   Graph& graph_;
   std::deque<NodeId> slices_;
-  std::vector<Made> made_;
+  std::map<std::pair<ValueId, std::size_t>, ValueId> made_;  ///< Slices by what they slice, and where
+  graph::GraphEdit edit_;
+  std::vector<std::size_t> readers_;  ///< of each value, kept up to date
 };
 
 }  // namespace

@@ -88,4 +88,11 @@ void IntegerProduct::run(const RunContext& context, const BoundProduct& bound, s
                         out, plan.n, epilogue, packed + bound.packed, context.parallel);
 }
 
+Binding IntegerProductKernel::bind(const BindContext& shapes) const {
+  auto bound = std::make_shared<BoundProduct>();
+  product_.bind(shapes.inputs[0]->shape, shapes.inputs[1]->shape, *bound);
+  const std::size_t bytes = bound->bytes();
+  return {bytes, std::move(bound)};
+}
+
 }  // namespace sardonyx::provider::cpu

@@ -71,6 +71,22 @@ class IntegerProduct {
   std::optional<PackedIntegerRight> right_;
 };
 
+/// A node of inputs A and B, then whatever else, that is one IntegerProduct; params<BoundProduct>() when it runs.
+class IntegerProductKernel : public Kernel {
+ public:
+  explicit IntegerProductKernel(const graph::NodeDesc& node) : product_(node, 1) {}
+  std::vector<PackRequest> pack_requests() const override { return product_.pack_requests(); }
+  Binding bind(const BindContext& shapes) const override;
+
+ protected:
+  const IntegerProduct& product() const { return product_; }
+
+ private:
+  IntegerProduct product_;
+};
+
+inline bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUInt8; }
+
 inline const TensorView* optional_input(const RunContext& context, std::size_t i) {
   return context.has_input(i) ? &context.input(i) : nullptr;
 }

@@ -68,7 +68,7 @@ void softmax_row(T* x, std::int64_t n) {
 enum class ScoresOutput : std::uint8_t { kRaw, kCapped, kBiased, kSoftmax };
 
 struct AttentionOptions {
-  bool causal = false;
+  bool causal = false, zero_masked_rows = false;
   float scale = 0, softcap = 0;  ///< scale 0: from the head size
   ScoresOutput scores_output = ScoresOutput::kRaw;
 };
@@ -159,6 +159,7 @@ class AttentionKernel final : public Kernel {
       : q_heads_(node.attributes->get_int("q_num_heads", 0)), kv_heads_(node.attributes->get_int("kv_num_heads", 0)) {
     options_.causal = node.attributes->get_int("is_causal", 0) != 0;
     options_.scale = node.attributes->get_float("scale", 0);
+    options_.zero_masked_rows = node.attributes->get_int("zero_masked_rows", 0) != 0;
     options_.softcap = node.attributes->get_float("softcap", 0);
     options_.scores_output = static_cast<ScoresOutput>(node.attributes->get_int("qk_matmul_output_mode", 0));
   }
@@ -325,7 +326,7 @@ class AttentionKernel final : public Kernel {
     arguments.key_lengths = call.lengths;
     arguments.causal = options_.causal;
     arguments.causal_offset = shape.past;
-    arguments.zero_masked_rows = false;  // the operator's definition gives NaN
+    arguments.zero_masked_rows = options_.zero_masked_rows;
     parallel.max_threads = std::min(parallel.max_threads, shape.max_threads);
     kernels::attention(arguments, workspace, parallel);
   }
@@ -353,10 +354,16 @@ class AttentionKernel final : public Kernel {
   std::int64_t q_heads_, kv_heads_;
 };
 
+/// Made by a fusion, of floats only: what the fused kernel computes.
+Support supports_fused_attention(const NodeDesc& node) {
+  return node.input_type(0) == ElementType::kFloat32 ? Support::accept() : decline_type(node, 0);
+}
+
 }  // namespace
 
 void add_dot_attention_kernels(KernelTable& table) {
   table.push_back({"", "Attention", supports_float, make<AttentionKernel>});
+  table.push_back({"ai.sardonyx", "FusedAttention", supports_fused_attention, make<AttentionKernel>});
 }
 
 }  // namespace sardonyx::provider::cpu

@@ -13,33 +13,20 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUInt8; }
-
-class MatMulIntegerKernel final : public Kernel {
+class MatMulIntegerKernel final : public IntegerProductKernel {
  public:
-  explicit MatMulIntegerKernel(const NodeDesc& node) : product_(node, 1) {}
-  std::vector<PackRequest> pack_requests() const override { return product_.pack_requests(); }
-
-  Binding bind(const BindContext& shapes) const override {
-    auto bound = std::make_shared<BoundProduct>();
-    product_.bind(shapes.inputs[0]->shape, shapes.inputs[1]->shape, *bound);
-    const std::size_t bytes = bound->bytes();
-    return {bytes, std::move(bound)};
-  }
+  using IntegerProductKernel::IntegerProductKernel;
 
   void run(RunContext& context) const override {
     if (context.output(0).num_elements() == 0) return;
     const auto& bound = context.params<BoundProduct>();
     std::int32_t* out = context.output(0).mutable_data<std::int32_t>();
     for (std::size_t i = 0; i < bound.plan.batch; ++i) {
-      product_.run(context, bound, i,
-                   {&context.input(0), optional_input(context, 2), &context.input(1), optional_input(context, 3)},
-                   context.workspace(), kernels::IntegerOutput::kInt32, out + bound.plan.c_offset(i), {});
+      product().run(context, bound, i,
+                    {&context.input(0), optional_input(context, 2), &context.input(1), optional_input(context, 3)},
+                    context.workspace(), kernels::IntegerOutput::kInt32, out + bound.plan.c_offset(i), {});
     }
   }
-
- private:
-  IntegerProduct product_;
 };
 
 Support supports_mat_mul_integer(const NodeDesc& node) {

@@ -10,8 +10,6 @@
 namespace sardonyx::provider::cpu {
 namespace {
 
-bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUInt8; }
-
 /// One scale, or one a column.
 kernels::FloatParameter column_scale(const TensorView& scale, std::size_t columns) {
   return {scale.data<float>(), per_line(&scale, columns, 0, 1, "b_scale").step};
@@ -27,17 +25,9 @@ const float* bias_of(const TensorView* bias, std::size_t columns) {
 }
 
 /// Inputs A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias: (A - za)(B - zb) * (a_scale * b_scale) + bias.
-class MatMulIntegerToFloatKernel final : public Kernel {
+class MatMulIntegerToFloatKernel final : public IntegerProductKernel {
  public:
-  explicit MatMulIntegerToFloatKernel(const NodeDesc& node) : product_(node, 1) {}
-  std::vector<PackRequest> pack_requests() const override { return product_.pack_requests(); }
-
-  Binding bind(const BindContext& shapes) const override {
-    auto bound = std::make_shared<BoundProduct>();
-    product_.bind(shapes.inputs[0]->shape, shapes.inputs[1]->shape, *bound);
-    const std::size_t bytes = bound->bytes();
-    return {bytes, std::move(bound)};
-  }
+  using IntegerProductKernel::IntegerProductKernel;
 
   void run(RunContext& context) const override {
     if (context.output(0).num_elements() == 0) return;
@@ -51,13 +41,10 @@ class MatMulIntegerToFloatKernel final : public Kernel {
     const ByteOperands operands{&context.input(0), optional_input(context, 4), &context.input(1),
                                 optional_input(context, 5)};
     for (std::size_t i = 0; i < bound.plan.batch; ++i) {
-      product_.run(context, bound, i, operands, context.workspace(), kernels::IntegerOutput::kFloat,
-                   out + bound.plan.c_offset(i), epilogue);
+      product().run(context, bound, i, operands, context.workspace(), kernels::IntegerOutput::kFloat,
+                    out + bound.plan.c_offset(i), epilogue);
     }
   }
-
- private:
-  IntegerProduct product_;
 };
 
 struct BoundDynamic {
