@@ -1,11 +1,14 @@
 # Flags that every target shares. Same bits (docs/same-bits.md) rests on the compiler never contracting or reordering floats.
-add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -Wno-maybe-uninitialized -ffp-contract=off -fno-math-errno -fvisibility-inlines-hidden)
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off -fno-math-errno -fvisibility-inlines-hidden)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized)
+endif()
 option(SARDONYX_WERROR "Treat warnings as errors" ON)
 if(SARDONYX_WERROR)
   add_compile_options(-Werror)
 endif()
 
-set(SARDONYX_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+set(SARDONYX_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread; with clang also fuzzer-no-link")
 if(SARDONYX_SANITIZE)
   add_compile_options(-fsanitize=${SARDONYX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SARDONYX_SANITIZE})

@@ -3,8 +3,6 @@
 // A request is a JSON line, then `bytes` bytes of payload; an answer is a little-endian u32 length and that many bytes,
 // the first of which is 0 for success or 1 for an error message.
 
-#include <time.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -14,9 +12,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <time.h>
 #include <vector>
 
 #include "sardonyx/error.h"
+
 #include "text/tokenizer/tokenizer.h"
 
 namespace {
@@ -103,7 +103,8 @@ EncodeOptions options_from(const json& request) {
   }
   if (const auto it = request.find("padding"); it != request.end() && !it->is_null()) {
     Padding& padding = options.padding.emplace();
-    if (it->contains("length") && !it->at("length").is_null()) padding.fixed_length = it->at("length").get<std::size_t>();
+    if (it->contains("length") && !it->at("length").is_null())
+      padding.fixed_length = it->at("length").get<std::size_t>();
     if (it->contains("pad_to_multiple_of") && !it->at("pad_to_multiple_of").is_null()) {
       padding.multiple_of = it->at("pad_to_multiple_of");
     }
@@ -185,7 +186,13 @@ std::string load(std::optional<Tokenizer>& tokenizer, const json& request) {
   tokenizer.emplace(request.value("folder", false) ? Tokenizer::from_folder(path) : Tokenizer::from_file(path));
   const double seconds = cpu_seconds() - start;
   tokenizer->set_encode_special_tokens(request.value("encode_special_tokens", false));
+  const auto& config = tokenizer->config();
+  json known = {{"special_tokens", config.special_tokens}};
+  if (config.model_max_length) known["model_max_length"] = *config.model_max_length;
+  if (config.do_lower_case) known["do_lower_case"] = *config.do_lower_case;
   return json{{"seconds", seconds},
+              {"config", std::move(known)},
+              {"model_type", tokenizer->model_type()},
               {"vocab_size", tokenizer->vocab_size()},
               {"model_vocab_size", tokenizer->vocab_size(false)},
               {"special_single", tokenizer->special_tokens_count(false)},

@@ -44,7 +44,8 @@ std::size_t AddedVocabulary::add(std::span<const AddedToken> tokens, const Model
       if (same != by_id_.end() && same->second == token) continue;
     }
     ++added;
-    const std::optional<std::uint32_t> in_model = known == ids_.end() ? model.token_to_id(token.content) : known->second;
+    const std::optional<std::uint32_t> in_model =
+        known == ids_.end() ? model.token_to_id(token.content) : known->second;
     const std::uint32_t id = in_model ? *in_model : next++;
     if (token.normalized && normalizer != nullptr) {
       AlignedText text(token.content, 0);

@@ -55,10 +55,11 @@ class AlignedText {
   bool moved_ = false;
 };
 
-/// Writes the successor of a text character by character, giving each the place that the reference's `transform` gives it.
+/// Writes the successor of a text character by character, giving each the place that the reference's `transform` gives
+/// it.
 ///
-/// A character either takes the place of the next old one (`put`), or is added and shares the place of the old character
-/// before it (`add`); `skip` passes over old characters that are removed.
+/// A character either takes the place of the next old one (`put`), or is added and shares the place of the old
+/// character before it (`add`); `skip` passes over old characters that are removed.
 class Rewriter {
  public:
   explicit Rewriter(const AlignedText& source);

@@ -13,8 +13,8 @@ class CharOffsets {
  public:
   explicit CharOffsets(std::string_view text);
 
-  /// Offsets outside the text come out as the reference has them: those that begin at or past its end stay as they are, and
-  /// those that only end past it are given two characters.
+  /// Offsets outside the text come out as the reference has them: those that begin at or past its end stay as they are,
+  /// and those that only end past it are given two characters.
   Offset convert(Offset bytes) const {
     if (bytes.begin >= text_.size()) return bytes;
     const std::uint32_t begin = ascii_ ? bytes.begin : index(bytes.begin);

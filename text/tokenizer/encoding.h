@@ -32,11 +32,11 @@ struct Encoding {
   static constexpr std::int32_t kNone = -1;
 
   std::vector<std::uint32_t> ids;
-  std::vector<std::uint32_t> type_ids;             ///< 0 for the first text and 1 for the second, unless a template differs
-  std::vector<std::string> tokens;                 ///< empty when EncodeOptions::tokens is off
-  std::vector<Offset> offsets;                     ///< in characters (code points) of the token's own text; specials are {0, 0}
-  std::vector<Offset> byte_offsets;                ///< the same in bytes of its UTF-8
-  std::vector<std::int32_t> word_ids;              ///< index of the piece that the pre-tokenizer made, or kNone
+  std::vector<std::uint32_t> type_ids;  ///< 0 for the first text and 1 for the second, unless a template differs
+  std::vector<std::string> tokens;      ///< empty when EncodeOptions::tokens is off
+  std::vector<Offset> offsets;          ///< in characters (code points) of the token's own text; specials are {0, 0}
+  std::vector<Offset> byte_offsets;     ///< the same in bytes of its UTF-8
+  std::vector<std::int32_t> word_ids;   ///< index of the piece that the pre-tokenizer made, or kNone
   std::vector<std::uint32_t> special_tokens_mask;  ///< 1 for tokens that the post-processor or padding added
   std::vector<std::uint32_t> attention_mask;       ///< 0 for padding, else 1
   /// Pieces that truncation cut off, each post-processed and padded like the whole, `stride` tokens overlapping.

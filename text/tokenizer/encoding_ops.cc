@@ -146,7 +146,8 @@ Lengths truncated_lengths(std::size_t first, std::size_t second, bool is_pair, c
   std::size_t& target = cut_first ? first : second;
   if (target <= excess) {
     fail(ErrorCode::kInvalidArgument,
-         "the text to truncate has {} tokens, which is too few to bring the total down to {}; truncate the other text too",
+         "the text to truncate has {} tokens, which is too few to bring the total down to {}; truncate the other text "
+         "too",
          target, limit);
   }
   target -= excess;

@@ -83,8 +83,8 @@ std::optional<Frame> Tokenizer::Impl::frame_for(bool is_pair, bool add_special_t
 
 namespace {
 
-/// Range of the original text. BPE with byte fallback and affixes claims more bytes than its piece has; the reference then
-/// gives offsets within the piece, and so must we.
+/// Range of the original text. BPE with byte fallback and affixes claims more bytes than its piece has; the reference
+/// then gives offsets within the piece, and so must we.
 Offset place_of(const TokenizedText::Word& word, const ModelToken& token) {
   const Split& split = word.pre_tokenized.splits[token.word];
   if (token.end > split.end) return {token.begin - split.begin, token.end - split.begin};

@@ -20,7 +20,8 @@ enum class TruncationStrategy { kLongestFirst, kOnlyFirst, kOnlySecond };
 struct Truncation {
   std::size_t max_length = 512;
   TruncationStrategy strategy = TruncationStrategy::kLongestFirst;
-  std::size_t stride = 0;  ///< tokens that neighbouring overflowing pieces share; less than max_length minus the specials
+  std::size_t stride =
+      0;  ///< tokens that neighbouring overflowing pieces share; less than max_length minus the specials
   Direction direction = Direction::kRight;
 };
 
@@ -49,9 +50,9 @@ struct AddedToken {
 /// One text, or one text already split into words. Views: the caller keeps the bytes alive during the call.
 class TextInput {
  public:
-  TextInput(std::string_view text) : text_(text) {}                                  // NOLINT: implicit on purpose
-  TextInput(const char* text) : text_(text) {}                                       // NOLINT
-  TextInput(const std::string& text) : text_(text) {}                                // NOLINT
+  TextInput(std::string_view text) : text_(text) {}                                    // NOLINT: implicit on purpose
+  TextInput(const char* text) : text_(text) {}                                         // NOLINT
+  TextInput(const std::string& text) : text_(text) {}                                  // NOLINT
   TextInput(std::span<const std::string_view> words) : words_(words), split_(true) {}  // NOLINT
 
   bool is_split() const { return split_; }
@@ -66,10 +67,10 @@ class TextInput {
 
 /// A text, or a pair of texts.
 struct EncodeInput {
-  EncodeInput(TextInput text) : first(text) {}                                   // NOLINT: implicit on purpose
-  EncodeInput(std::string_view text) : first(text) {}                            // NOLINT
-  EncodeInput(const char* text) : first(text) {}                                 // NOLINT
-  EncodeInput(const std::string& text) : first(text) {}                          // NOLINT
+  EncodeInput(TextInput text) : first(text) {}           // NOLINT: implicit on purpose
+  EncodeInput(std::string_view text) : first(text) {}    // NOLINT
+  EncodeInput(const char* text) : first(text) {}         // NOLINT
+  EncodeInput(const std::string& text) : first(text) {}  // NOLINT
   EncodeInput(TextInput text, TextInput pair) : first(text), second(pair) {}
 
   TextInput first;
@@ -89,7 +90,7 @@ struct EncodeOptions {
 
 /// What stands beside the tokenizer in its folder: tokenizer_config.json and special_tokens_map.json.
 struct TokenizerConfig {
-  std::optional<std::size_t> model_max_length;         ///< unset also where the file gives a "no limit" number
+  std::optional<std::size_t> model_max_length;  ///< unset also where the file gives a "no limit" number
   std::optional<bool> do_lower_case;
   std::map<std::string, std::string> special_tokens;  ///< role ("pad_token", "cls_token", …) -> content
 };
@@ -103,8 +104,8 @@ class Tokenizer {
  public:
   static constexpr std::size_t kMaxTextBytes = std::size_t{1} << 30;
 
-  /// Loads tokenizer.json, a SentencePiece .model, BERT's vocab.txt, or vocab.json with the merges.txt beside it, whichever the
-  /// file is. Throws Error.
+  /// Loads tokenizer.json, a SentencePiece .model, BERT's vocab.txt, or vocab.json with the merges.txt beside it,
+  /// whichever the file is. Throws Error.
   static Tokenizer from_file(const std::string& path);
   /// Loads the tokenizer of a model folder: tokenizer.json, else the older files; and its configuration files.
   static Tokenizer from_folder(const std::string& path);

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <string>
 #include <thread>
 #include <vector>
@@ -164,17 +163,22 @@ INSTANTIATE_TEST_SUITE_P(
     All, LongWords,
     testing::Values(
         LongWord{"wordpiece_unknown", kBertModel, "a", 1},
-        LongWord{"wordpiece_without_limit",
-                 R"({"type": "WordPiece", "unk_token": "u", "continuing_subword_prefix": "", "max_input_chars_per_word": 4000000000,
+        LongWord{
+            "wordpiece_without_limit",
+            R"({"type": "WordPiece", "unk_token": "u", "continuing_subword_prefix": "", "max_input_chars_per_word": 4000000000,
                      "vocab": {"u": 0, "ab": 1, "abababab": 2}})",
-                 "abababab", 1'250'000},
+            "abababab", 1'250'000},
         LongWord{"bpe_one_letter",
                  R"({"type": "BPE", "vocab": {"a": 0, "aa": 1, "aaaa": 2, "aaaaaaaa": 3},
                      "merges": ["a a", "aa aa", "aaaa aaaa"]})",
                  "a", 1'250'000},
-        LongWord{"bpe_unknown", R"({"type": "BPE", "unk_token": "u", "fuse_unk": true, "vocab": {"u": 0}, "merges": []})", "\xC3\xA9", 1},
-        LongWord{"unigram", R"({"type": "Unigram", "unk_id": 0, "vocab": [["u", 0.0], ["a", -1.0], ["aa", -1.5], ["aaaa", -2.0]]})",
-                 "a", 2'500'000},
+        LongWord{"bpe_unknown",
+                 R"({"type": "BPE", "unk_token": "u", "fuse_unk": true, "vocab": {"u": 0}, "merges": []})", "\xC3\xA9",
+                 1},
+        LongWord{
+            "unigram",
+            R"({"type": "Unigram", "unk_id": 0, "vocab": [["u", 0.0], ["a", -1.0], ["aa", -1.5], ["aaaa", -2.0]]})",
+            "a", 2'500'000},
         LongWord{"unigram_unknown", R"({"type": "Unigram", "unk_id": 0, "vocab": [["u", 0.0]]})", "\xC3\xA9", 1}),
     [](const auto& info) { return info.param.name; });
 

@@ -7,13 +7,12 @@
 
 namespace sardonyx::text {
 
-/// Index of the first byte that is not part of valid UTF-8 (RFC 3629), or npos. Overlong forms and surrogates are invalid.
+/// Index of the first byte that is not part of valid UTF-8 (RFC 3629), or npos. Overlong forms and surrogates are
+/// invalid.
 std::size_t find_invalid_utf8(std::string_view text);
 
 /// Length of the character that starts with `lead`, in valid UTF-8.
-inline std::size_t utf8_length(unsigned char lead) {
-  return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-}
+inline std::size_t utf8_length(unsigned char lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
 
 inline std::size_t utf8_width(char32_t c) { return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4; }
 

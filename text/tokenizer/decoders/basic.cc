@@ -48,7 +48,10 @@ std::optional<char> byte_of_token(std::string_view token) {
   const bool has_sign = token[3] == '+';
   int value = 0;
   for (char c : token.substr(has_sign ? 4 : 3, has_sign ? 1 : 2)) {
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : -1;
     if (digit < 0) return std::nullopt;
     value = value * 16 + digit;
   }
@@ -128,7 +131,8 @@ std::vector<std::string> ReplaceDecoder::decode(std::vector<std::string> tokens)
 }
 
 std::vector<std::string> MetaspaceDecoder::decode(std::vector<std::string> tokens) const {
-  for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = replace_all(tokens[i], replacement_, i == 0 && prepends_ ? "" : " ");
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = replace_all(tokens[i], replacement_, i == 0 && prepends_ ? "" : " ");
   return tokens;
 }
 

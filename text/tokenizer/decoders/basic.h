@@ -79,7 +79,8 @@ class ReplaceDecoder : public Decoder {
 /// The visible space back to spaces; those of the first token vanish unless nothing was ever put before the text.
 class MetaspaceDecoder : public Decoder {
  public:
-  MetaspaceDecoder(std::string replacement, bool prepends) : replacement_(std::move(replacement)), prepends_(prepends) {}
+  MetaspaceDecoder(std::string replacement, bool prepends)
+      : replacement_(std::move(replacement)), prepends_(prepends) {}
   std::vector<std::string> decode(std::vector<std::string> tokens) const override;
 
  private:

@@ -8,8 +8,8 @@ namespace sardonyx::text {
 
 std::string clean_up(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kRules[] = {
-      {" .", "."},      {" ?", "?"},    {" !", "!"},             {" ,", ","},    {" ' ", "'"},   {" n't", "n't"},
-      {" 'm", "'m"},    {" do not", " don't"}, {" 's", "'s"},    {" 've", "'ve"}, {" 're", "'re"},
+      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
+      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
   };
   for (const auto& [from, to] : kRules) text = replace_all(text, from, to);
   return text;

@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "base/file_mapping.h"
-#include "text/tokenizer/load/json.h"
+#include "text/tokenizer/load/config.h"
 #include "text/tokenizer/load/older_files.h"
 #include "text/tokenizer/load/sentence_piece.h"
 
@@ -40,38 +40,8 @@ TokenizerParts load_tokenizer_file(const std::string& path) { return load_file(p
 
 namespace {
 
-/// Numbers above this mean "no limit" in tokenizer_config.json (the hub writes 1e30).
-constexpr double kMostTokens = 1e9;
-
-std::string special_content(json::Element value) {
-  if (value.is_object()) {
-    if (const auto content = json::find(json::object(value, "a special token"), "content")) {
-      return std::string(json::string(*content, "content"));
-    }
-    return {};
-  }
-  return value.is_string() ? std::string(json::string(value, "a special token")) : std::string();
-}
-
 void read_config(const std::string& path, TokenizerConfig& config) {
-  if (!std::filesystem::exists(path)) return;
-  simdjson::dom::parser parser;
-  json::Element document;
-  const std::string text = read_file(path);
-  if (const auto error = parser.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS) {
-    fail(ErrorCode::kInvalidModel, "'{}' is not valid JSON: {}", path, simdjson::error_message(error));
-  }
-  for (const auto& [key, value] : json::object(document, path)) {
-    if (key == "model_max_length" && value.is_number()) {
-      const double length = json::number(value, key);
-      if (length >= 1 && length < kMostTokens) config.model_max_length = static_cast<std::size_t>(length);
-    } else if (key == "do_lower_case" && value.is_bool()) {
-      config.do_lower_case = json::boolean(value, key);
-    } else if (key.ends_with("_token")) {
-      if (std::string content = special_content(value); !content.empty())
-        config.special_tokens[std::string(key)] = content;
-    }
-  }
+  if (exists(path)) read_tokenizer_config(FileMapping(path).text(), path, config);
 }
 
 }  // namespace

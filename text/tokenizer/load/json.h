@@ -1,9 +1,8 @@
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <optional>
+#include <simdjson.h>
 #include <string_view>
 
 namespace sardonyx::text::json {

@@ -50,11 +50,11 @@ std::unique_ptr<Model> make_bpe(json::Object model, Document& document) {
 }
 
 std::unique_ptr<Model> make_unigram(json::Object model, Document& document) {
-  const auto unk_id = json::find(model, "unk_id");
+  Unigram::Options options;
+  if (const auto unk_id = json::find(model, "unk_id")) options.unk_id = json::uint32(*unk_id, "unk_id");
+  options.byte_fallback = json::get_bool_or(model, "byte_fallback", false, "model");
   Document::ScoredPieces vocab = document.scored_pieces();
-  return std::make_unique<Unigram>(vocab.pieces, std::move(vocab.scores),
-                                   unk_id ? std::optional(json::uint32(*unk_id, "unk_id")) : std::nullopt,
-                                   json::get_bool_or(model, "byte_fallback", false, "model"));
+  return std::make_unique<Unigram>(vocab.pieces, std::move(vocab.scores), options);
 }
 
 /// Old files have no type: the reference tries BPE, WordPiece, WordLevel, Unigram in this order.

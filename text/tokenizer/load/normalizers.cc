@@ -39,10 +39,14 @@ constexpr Row kNormalizers[] = {
     {"Bert", make_bert},
     {"ByteLevel", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<ByteLevelNormalizer>(); }},
     {"Lowercase", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<LowercaseNormalizer>(); }},
-    {"NFC", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(false, true); }},
-    {"NFD", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(false, false); }},
-    {"NFKC", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(true, true); }},
-    {"NFKD", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(true, false); }},
+    {"NFC",
+     [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(false, true); }},
+    {"NFD",
+     [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(false, false); }},
+    {"NFKC",
+     [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(true, true); }},
+    {"NFKD",
+     [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<UnicodeNormalizer>(true, false); }},
     {"Nmt", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<NmtNormalizer>(); }},
     {"Precompiled",
      [](json::Object object) -> std::unique_ptr<Normalizer> {
@@ -64,7 +68,8 @@ constexpr Row kNormalizers[] = {
        return std::make_unique<StripNormalizer>(json::get_bool(object, "strip_left", "Strip"),
                                                 json::get_bool(object, "strip_right", "Strip"));
      }},
-    {"StripAccents", [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<StripAccentsNormalizer>(); }},
+    {"StripAccents",
+     [](json::Object) -> std::unique_ptr<Normalizer> { return std::make_unique<StripAccentsNormalizer>(); }},
 };
 
 }  // namespace

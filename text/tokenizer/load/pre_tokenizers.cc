@@ -12,13 +12,15 @@ namespace sardonyx::text {
 std::unique_ptr<Pattern> make_pattern(json::Element description) {
   if (description.is_string()) return make_literal_pattern(json::string(description, "pattern"));
   const json::Object object = json::object(description, "pattern");
-  if (const auto literal = json::find(object, "String")) return make_literal_pattern(json::string(*literal, "pattern.String"));
+  if (const auto literal = json::find(object, "String"))
+    return make_literal_pattern(json::string(*literal, "pattern.String"));
   return make_regex_pattern(json::get_string(object, "Regex", "pattern"));
 }
 
 std::string make_character(json::Object parent, std::string_view key) {
   const std::string_view text = json::get_string(parent, key, "a component");
-  if (utf8_count(text) != 1) fail(ErrorCode::kInvalidModel, "tokenizer file: {} '{}' should be one character", key, text);
+  if (utf8_count(text) != 1)
+    fail(ErrorCode::kInvalidModel, "tokenizer file: {} '{}' should be one character", key, text);
   return std::string(text);
 }
 
@@ -78,7 +80,8 @@ Result make_metaspace(json::Object object) {
 
 Result make_digits(json::Object object) {
   const bool individual = json::get_bool(object, "individual_digits", "Digits");
-  return std::make_unique<CharacterPreTokenizer>(kNumeric, individual ? SplitBehavior::kIsolated : SplitBehavior::kContiguous);
+  return std::make_unique<CharacterPreTokenizer>(kNumeric,
+                                                 individual ? SplitBehavior::kIsolated : SplitBehavior::kContiguous);
 }
 
 Result make_split(json::Object object) {
@@ -118,7 +121,9 @@ constexpr Row kPreTokenizers[] = {
     {"UnicodeScripts", [](json::Object) -> Result { return std::make_unique<UnicodeScriptsPreTokenizer>(); }},
     {"Whitespace", [](json::Object) -> Result { return std::make_unique<WhitespacePreTokenizer>(); }},
     {"WhitespaceSplit",
-     [](json::Object) -> Result { return std::make_unique<CharacterPreTokenizer>(kWhitespace, SplitBehavior::kRemoved); }},
+     [](json::Object) -> Result {
+       return std::make_unique<CharacterPreTokenizer>(kWhitespace, SplitBehavior::kRemoved);
+     }},
 };
 
 }  // namespace

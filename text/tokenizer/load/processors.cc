@@ -43,7 +43,8 @@ std::vector<TemplateProcessor::Piece> template_pieces(json::Object parent, std::
 
 std::unique_ptr<PostProcessor> make_template(json::Object description) {
   TemplateProcessor::Specials specials;
-  const json::Object tokens = json::object(json::get(description, "special_tokens", "TemplateProcessing"), "special_tokens");
+  const json::Object tokens =
+      json::object(json::get(description, "special_tokens", "TemplateProcessing"), "special_tokens");
   for (const auto& [name, element] : tokens) {
     const json::Object token = json::object(element, "a special token of TemplateProcessing");
     std::vector<SpecialPiece> pieces;
@@ -56,12 +57,13 @@ std::unique_ptr<PostProcessor> make_template(json::Object description) {
       ++at;
     }
     if (at != pieces.size()) {
-      fail(ErrorCode::kInvalidModel, "tokenizer file: special token '{}' has {} ids and {} tokens", name, pieces.size(), at);
+      fail(ErrorCode::kInvalidModel, "tokenizer file: special token '{}' has {} ids and {} tokens", name, pieces.size(),
+           at);
     }
     specials[std::string(name)] = std::move(pieces);
   }
-  return std::make_unique<TemplateProcessor>(template_pieces(description, "single"), template_pieces(description, "pair"),
-                                             std::move(specials));
+  return std::make_unique<TemplateProcessor>(template_pieces(description, "single"),
+                                             template_pieces(description, "pair"), std::move(specials));
 }
 
 }  // namespace

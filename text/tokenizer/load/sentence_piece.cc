@@ -13,8 +13,7 @@
 #include "text/tokenizer/models/bpe.h"
 #include "text/tokenizer/models/unigram.h"
 #include "text/tokenizer/models/vocabulary.h"
-#include "text/tokenizer/normalizers/basic.h"
-#include "text/tokenizer/normalizers/precompiled.h"
+#include "text/tokenizer/normalizers/sentence_piece.h"
 #include "text/tokenizer/patterns/pattern.h"
 #include "text/tokenizer/pre_tokenizers/metaspace.h"
 #include "text/tokenizer/utf8.h"
@@ -109,35 +108,43 @@ SpecFile read_file_message(std::string_view bytes) {
   return file;
 }
 
+bool may_be_found(const Piece& piece) {
+  return piece.type == PieceType::kNormal || piece.type == PieceType::kUserDefined;
+}
+
+struct RankedMerges {
+  Bpe::Merges merges;
+  std::vector<std::uint32_t> ranks;
+};
+
 /// The merges of a SentencePiece BPE model, which keeps only merged pieces: every way to cut a piece in two pieces, the
 /// better pieces first.
-std::vector<std::pair<std::string_view, std::string_view>> merges_of(const SpecFile& file) {
-  std::unordered_map<std::string_view, std::uint32_t> ids;
-  for (std::uint32_t i = 0; i < file.pieces.size(); ++i) ids.emplace(file.pieces[i].text, i);
+RankedMerges merges_of(const SpecFile& file) {
+  std::unordered_map<std::string_view, float> scores;
+  for (const Piece& piece : file.pieces) {
+    if (may_be_found(piece)) scores.emplace(piece.text, piece.score);
+  }
   struct Cut {
     float score;
-    std::uint32_t left_id, right_id;
     std::string_view left, right;
   };
   std::vector<Cut> cuts;
-  for (const Piece& piece : file.pieces) {
-    if (piece.type != PieceType::kNormal) continue;
-    const std::string_view text = piece.text;
+  for (const auto& [text, score] : scores) {
     for (std::size_t i = 1; i < text.size(); ++i) {
       if (is_utf8_continuation(text[i])) continue;
-      const auto left = ids.find(text.substr(0, i)), right = ids.find(text.substr(i));
-      if (left == ids.end() || right == ids.end()) continue;
-      cuts.push_back({piece.score, left->second, right->second, left->first, right->first});
+      const auto left = scores.find(text.substr(0, i)), right = scores.find(text.substr(i));
+      if (left != scores.end() && right != scores.end()) cuts.push_back({score, left->first, right->first});
     }
   }
-  std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) {
-    if (a.score != b.score) return a.score > b.score;
-    return a.left_id != b.left_id ? a.left_id < b.left_id : a.right_id < b.right_id;
-  });
-  std::vector<std::pair<std::string_view, std::string_view>> merges;
-  merges.reserve(cuts.size());
-  for (const Cut& cut : cuts) merges.emplace_back(cut.left, cut.right);
-  return merges;
+  std::sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.score > b.score; });
+  RankedMerges result;
+  for (const Cut& cut : cuts) {
+    const std::size_t i = result.merges.size();
+    const bool same = i > 0 && cut.score == cuts[i - 1].score;
+    result.ranks.push_back(i == 0 ? 0 : result.ranks.back() + !same);
+    result.merges.emplace_back(cut.left, cut.right);
+  }
+  return result;
 }
 
 std::optional<std::uint32_t> unknown_id(const SpecFile& file) {
@@ -147,39 +154,64 @@ std::optional<std::uint32_t> unknown_id(const SpecFile& file) {
   return std::nullopt;
 }
 
-std::unique_ptr<Model> make_model(const SpecFile& file) {
+std::unique_ptr<Model> make_unigram(const SpecFile& file) {
+  std::vector<Trie::Entry> pieces;
+  LargeVector<double> scores;
+  Unigram::Options options;
+  options.unk_id = unknown_id(file);
+  options.byte_fallback = file.byte_fallback;
+  double best = 0;  // as SentencePiece starts, though scores are logarithms
+  for (const Piece& piece : file.pieces) {
+    if (piece.type == PieceType::kNormal) best = std::max<double>(best, piece.score);
+  }
+  for (const Piece& piece : file.pieces) {
+    pieces.emplace_back(piece.text, static_cast<std::uint32_t>(pieces.size()));
+    // SentencePiece's bonus for the user's symbols: a little worse than as many of the best piece as they have bytes.
+    const bool is_symbol = piece.type == PieceType::kUserDefined;
+    scores.push_back(is_symbol ? static_cast<double>(piece.text.size()) * best - 0.1 : piece.score);
+    options.reserved.push_back(!may_be_found(piece));
+  }
+  return std::make_unique<Unigram>(pieces, std::move(scores), options);
+}
+
+std::unique_ptr<Model> make_bpe(const SpecFile& file) {
+  Vocabulary vocabulary;
+  for (std::uint32_t i = 0; i < file.pieces.size(); ++i) vocabulary.add(file.pieces[i].text, i);
   const auto unk_id = unknown_id(file);
-  if (file.type == ModelType::kUnigram) {
-    std::vector<Trie::Entry> pieces;
-    LargeVector<double> scores;
-    for (const Piece& piece : file.pieces) {
-      pieces.emplace_back(piece.text, static_cast<std::uint32_t>(pieces.size()));
-      scores.push_back(piece.score);
-    }
-    return std::make_unique<Unigram>(pieces, std::move(scores), unk_id, file.byte_fallback);
+  Bpe::Options options;
+  options.has_unk_token = unk_id.has_value();
+  if (unk_id) options.unk_token = file.pieces[*unk_id].text;
+  options.fuse_unk = true;
+  options.byte_fallback = file.byte_fallback;
+  for (std::uint32_t i = 0; i < file.pieces.size(); ++i) {
+    if (file.pieces[i].type == PieceType::kUserDefined) options.symbols.emplace_back(file.pieces[i].text, i);
   }
-  if (file.type == ModelType::kBpe) {
-    Vocabulary vocabulary;
-    for (std::uint32_t i = 0; i < file.pieces.size(); ++i) vocabulary.add(file.pieces[i].text, i);
-    Bpe::Options options;
-    options.has_unk_token = unk_id.has_value();
-    if (unk_id) options.unk_token = file.pieces[*unk_id].text;
-    options.fuse_unk = true;
-    options.byte_fallback = file.byte_fallback;
-    return std::make_unique<Bpe>(std::move(vocabulary), merges_of(file), std::move(options));
-  }
+  const RankedMerges ranked = merges_of(file);
+  return std::make_unique<Bpe>(std::move(vocabulary), ranked.merges, std::move(options), ranked.ranks);
+}
+
+std::unique_ptr<Model> make_model(const SpecFile& file) {
+  if (file.type == ModelType::kUnigram) return make_unigram(file);
+  if (file.type == ModelType::kBpe) return make_bpe(file);
   fail(ErrorCode::kUnsupported, "the SentencePiece model is of type {}; unigram (1) and bpe (2) are supported",
        static_cast<int>(file.type));
 }
 
 std::unique_ptr<Normalizer> make_normalizer(const SpecFile& file) {
-  std::vector<std::unique_ptr<Normalizer>> steps;
-  if (!file.character_map.empty()) steps.push_back(std::make_unique<PrecompiledNormalizer>(file.character_map));
-  if (file.remove_extra_whitespaces) {
-    steps.push_back(std::make_unique<StripNormalizer>(true, true));
-    steps.push_back(std::make_unique<ReplaceNormalizer>(make_regex_pattern(" {2,}"), " "));
+  std::vector<Trie::Entry> symbols;
+  for (const Piece& piece : file.pieces) {
+    if (piece.type == PieceType::kUserDefined)
+      symbols.emplace_back(piece.text, static_cast<std::uint32_t>(symbols.size()));
   }
-  return std::make_unique<SequenceNormalizer>(std::move(steps));
+  return std::make_unique<SentencePieceNormalizer>(file.character_map, symbols, file.remove_extra_whitespaces);
+}
+
+/// No piece goes on over a mark, so that texts may be cut there before the model sees them.
+bool cuts_at_marks(const SpecFile& file) {
+  return file.type == ModelType::kUnigram &&
+         std::none_of(file.pieces.begin(), file.pieces.end(), [](const Piece& piece) {
+           return may_be_found(piece) && piece.text.find(kMark, 1) != std::string::npos;
+         });
 }
 
 std::unique_ptr<Decoder> make_decoder(const SpecFile& file) {
@@ -206,18 +238,17 @@ TokenizerParts parse_sentence_piece(std::string_view bytes) {
   parts.model = make_model(file);
   parts.normalizer = make_normalizer(file);
   if (file.escape_whitespaces) {
-    const PrependScheme scheme = file.add_dummy_prefix ? PrependScheme::kAlways : PrependScheme::kNever;
-    parts.pre_tokenizer =
-        std::make_unique<MetaspacePreTokenizer>(std::string(kMark), scheme, file.type == ModelType::kUnigram);
+    const PrependScheme scheme = file.add_dummy_prefix ? PrependScheme::kSentencePiece : PrependScheme::kNever;
+    parts.pre_tokenizer = std::make_unique<MetaspacePreTokenizer>(std::string(kMark), scheme, cuts_at_marks(file));
   }
   parts.decoder = make_decoder(file);
   for (const Piece& piece : file.pieces) {
-    if (piece.type != PieceType::kControl && piece.type != PieceType::kUnknown && piece.type != PieceType::kUserDefined)
-      continue;
+    // The user's symbols are the model's own business.
+    if (piece.type != PieceType::kControl && piece.type != PieceType::kUnknown) continue;
     AddedToken token;
     token.content = piece.text;
     token.normalized = false;
-    token.special = piece.type != PieceType::kUserDefined;
+    token.special = true;
     parts.added_tokens.push_back(std::move(token));
   }
   return parts;

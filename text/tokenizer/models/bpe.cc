@@ -1,8 +1,7 @@
 #include "text/tokenizer/models/bpe.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <fmt/core.h>
 #include <queue>
 #include <utility>
 
@@ -21,27 +20,32 @@ constexpr std::size_t kShortWord = 32;              ///< symbols up to which a s
 std::uint32_t known(const Vocabulary& vocabulary, std::string_view token) {
   const std::uint32_t id = vocabulary.find(token);
   if (id == Vocabulary::kNone) {
-    fail(ErrorCode::kInvalidModel, "tokenizer file: the merges need the token '{}', which is not in the vocabulary", token);
+    fail(ErrorCode::kInvalidModel, "tokenizer file: the merges need the token '{}', which is not in the vocabulary",
+         token);
   }
   return id;
 }
 
 }  // namespace
 
-Bpe::Bpe(Vocabulary vocabulary, const std::vector<std::pair<std::string_view, std::string_view>>& merges, Options options)
-    : vocabulary_(std::move(vocabulary)), options_(std::move(options)), merges_(merges.size()),
+Bpe::Bpe(Vocabulary vocabulary, const Merges& merges, Options options, std::span<const std::uint32_t> ranks)
+    : vocabulary_(std::move(vocabulary)),
+      options_(std::move(options)),
+      merges_(merges.size()),
+      symbols_(options_.symbols),
       unk_id_(options_.has_unk_token ? vocabulary_.find(options_.unk_token) : Vocabulary::kNone),
       owner_(WordCache::new_owner()) {
   std::string merged;
-  for (std::uint32_t rank = 0; rank < merges.size(); ++rank) {
-    const auto& [left, right] = merges[rank];
+  for (std::uint32_t i = 0; i < merges.size(); ++i) {
+    const auto& [left, right] = merges[i];
     const std::size_t prefix = std::min(options_.continuing_subword_prefix.size(), right.size());
     merged.assign(left);
     merged.append(right.substr(prefix));
     const std::uint32_t left_id = known(vocabulary_, left), right_id = known(vocabulary_, right);
-    merges_.add(left_id, right_id, {rank, known(vocabulary_, merged)});
+    merges_.add(left_id, right_id, {ranks.empty() ? i : ranks[i], known(vocabulary_, merged)});
   }
   for (int byte = 0; byte < 256; ++byte) byte_fallback_[byte] = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
+  options_.symbols.clear();  // views of what need not live on
   find_word_borders();
 }
 
@@ -83,8 +87,8 @@ bool Bpe::read_bytes() {
 
 void Bpe::check_unk() const {
   if (unk_id_ == Vocabulary::kNone) {
-    fail(ErrorCode::kInvalidModel, "the text has an unknown character, and the unknown token '{}' is not in the vocabulary",
-         options_.unk_token);
+    fail(ErrorCode::kInvalidModel,
+         "the text has an unknown character, and the unknown token '{}' is not in the vocabulary", options_.unk_token);
   }
 }
 
@@ -217,6 +221,25 @@ void Bpe::tokenize_part(std::string_view piece, std::uint32_t base, std::vector<
 }
 
 void Bpe::tokenize(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const {
+  if (symbols_.empty()) return tokenize_between_symbols(piece, base, out);
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < piece.size();) {
+    const Trie::Match symbol = symbols_.longest_prefix(piece.substr(at));
+    if (symbol.value == Trie::kNone) {
+      at += utf8_length(static_cast<unsigned char>(piece[at]));
+      continue;
+    }
+    const std::uint32_t place = base + static_cast<std::uint32_t>(at);
+    if (begin < at)
+      tokenize_between_symbols(piece.substr(begin, at - begin), base + static_cast<std::uint32_t>(begin), out);
+    out.push_back({symbol.value, place, place + static_cast<std::uint32_t>(symbol.length), 0, false});
+    begin = at += symbol.length;
+  }
+  if (begin < piece.size())
+    tokenize_between_symbols(piece.substr(begin), base + static_cast<std::uint32_t>(begin), out);
+}
+
+void Bpe::tokenize_between_symbols(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const {
   if (!splits_at_marks_) {
     tokenize_part(piece, base, out);
     return;

@@ -2,17 +2,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "text/tokenizer/models/merge_table.h"
 #include "text/tokenizer/models/model.h"
 #include "text/tokenizer/models/vocabulary.h"
+#include "text/tokenizer/trie.h"
 
 namespace sardonyx::text {
 
-/// Byte pair encoding: starts from characters and merges the pair of lowest rank until none is left. O(n log n) in the piece.
+/// Byte pair encoding: starts from characters and merges the pair of lowest rank until none is left. O(n log n) in the
+/// piece.
 class Bpe : public Model {
  public:
   struct Options {
@@ -23,19 +27,25 @@ class Bpe : public Model {
     bool fuse_unk = false;                  ///< unknown characters in a row are one token
     bool byte_fallback = false;             ///< unknown characters become <0xNN> tokens, where the vocabulary has them
     bool ignore_merges = false;             ///< a piece that is a token stays one
+    std::vector<Trie::Entry> symbols = {};  ///< found before all else, the longest first, and never merged; views
   };
 
-  /// `merges` in order of rank. Throws Error kInvalidModel where a merge names a token that is not in the vocabulary.
-  Bpe(Vocabulary vocabulary, const std::vector<std::pair<std::string_view, std::string_view>>& merges, Options options);
+  using Merges = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  /// `merges` in order of rank; with `ranks`, one for each, some may have the same: then the leftmost comes first.
+  /// Throws Error kInvalidModel where a merge names a token that is not in the vocabulary.
+  Bpe(Vocabulary vocabulary, const Merges& merges, Options options, std::span<const std::uint32_t> ranks = {});
 
   std::string_view type() const override { return "BPE"; }
   void tokenize(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const override;
-  std::optional<std::uint32_t> token_to_id(std::string_view token) const override { return vocabulary_.find_optional(token); }
+  std::optional<std::uint32_t> token_to_id(std::string_view token) const override {
+    return vocabulary_.find_optional(token);
+  }
   std::optional<std::string_view> id_to_token(std::uint32_t id) const override { return vocabulary_.token(id); }
   std::size_t vocab_size() const override { return vocabulary_.size(); }
 
-  /// From now on pieces are raw bytes, each standing for its byte-level character. False, and nothing changes, where the
-  /// vocabulary lacks one of these characters.
+  /// From now on pieces are raw bytes, each standing for its byte-level character. False, and nothing changes, where
+  /// the vocabulary lacks one of these characters.
   bool read_bytes();
 
  private:
@@ -45,6 +55,7 @@ class Bpe : public Model {
     std::int32_t previous, next;
   };
 
+  void tokenize_between_symbols(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const;
   void tokenize_part(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const;
   void symbols_of(std::string_view piece, std::vector<Symbol>& symbols) const;
   void symbols_of_bytes(std::string_view piece, std::vector<Symbol>& symbols) const;
@@ -57,6 +68,7 @@ class Bpe : public Model {
   Vocabulary vocabulary_;
   Options options_;
   MergeTable merges_;
+  Trie symbols_;
   std::uint32_t unk_id_;
   std::uint32_t owner_;
   std::uint32_t byte_fallback_[256];

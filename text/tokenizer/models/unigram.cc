@@ -21,15 +21,21 @@ struct Part {
 
 }  // namespace
 
-Unigram::Unigram(std::span<const Trie::Entry> pieces, LargeVector<double> scores, std::optional<std::uint32_t> unk_id,
-                 bool byte_fallback)
+Unigram::Unigram(std::span<const Trie::Entry> pieces, LargeVector<double> scores, const Options& options)
     : scores_(std::move(scores)),
-      trie_(pieces),
-      unk_id_(unk_id),
-      byte_fallback_(byte_fallback),
+      unk_id_(options.unk_id),
+      byte_fallback_(options.byte_fallback),
       owner_(WordCache::new_owner()) {
-  if (unk_id && *unk_id >= pieces.size()) {
-    fail(ErrorCode::kInvalidModel, "tokenizer file: Unigram has unk_id {} but only {} pieces", *unk_id, pieces.size());
+  if (unk_id_ && *unk_id_ >= pieces.size()) {
+    fail(ErrorCode::kInvalidModel, "tokenizer file: Unigram has unk_id {} but only {} pieces", *unk_id_, pieces.size());
+  }
+  if (options.reserved.empty()) {
+    trie_ = Trie(pieces);
+  } else {
+    std::vector<Trie::Entry> found, reserved;
+    for (const Trie::Entry& piece : pieces) (options.reserved[piece.second] ? reserved : found).push_back(piece);
+    trie_ = Trie(found);
+    reserved_ = Trie(reserved);
   }
   std::size_t bytes = 0;
   for (const auto& [piece, id] : pieces) bytes += piece.size();
@@ -42,13 +48,20 @@ Unigram::Unigram(std::span<const Trie::Entry> pieces, LargeVector<double> scores
     ends_.push_back(static_cast<std::uint32_t>(end));
   }
   double lowest = std::numeric_limits<double>::infinity();
-  for (double score : scores_) lowest = std::min(lowest, score);
+  for (std::size_t id = 0; id < scores_.size(); ++id) {
+    if (options.reserved.empty() || !options.reserved[id]) lowest = std::min(lowest, scores_[id]);
+  }
   unk_score_ = lowest - kUnknownPenalty;
-  for (int byte = 0; byte < 256; ++byte) byte_ids_[byte] = trie_.find(fmt::format("<0x{:02X}>", byte));
+  for (int byte = 0; byte < 256; ++byte) byte_ids_[byte] = find(fmt::format("<0x{:02X}>", byte));
+}
+
+std::uint32_t Unigram::find(std::string_view token) const {
+  const std::uint32_t id = trie_.find(token);
+  return id == Trie::kNone ? reserved_.find(token) : id;
 }
 
 std::optional<std::uint32_t> Unigram::token_to_id(std::string_view token) const {
-  const std::uint32_t id = trie_.find(token);
+  const std::uint32_t id = find(token);
   return id == Trie::kNone ? std::nullopt : std::optional(id);
 }
 

@@ -29,9 +29,11 @@ std::size_t WordCache::slot_of(std::uint32_t owner, std::string_view word) {
   return (hash >> 40) % kEntries;
 }
 
-bool WordCache::find(std::uint32_t owner, std::string_view word, std::uint32_t base, std::vector<ModelToken>& out) const {
+bool WordCache::find(std::uint32_t owner, std::string_view word, std::uint32_t base,
+                     std::vector<ModelToken>& out) const {
   const Entry& entry = entries_[slot_of(owner, word)];
-  if (entry.owner != owner || entry.size != word.size() || std::memcmp(entry.word, word.data(), word.size()) != 0) return false;
+  if (entry.owner != owner || entry.size != word.size() || std::memcmp(entry.word, word.data(), word.size()) != 0)
+    return false;
   std::uint32_t begin = base;
   for (std::size_t i = 0; i < entry.count; ++i) {
     const std::uint32_t end = base + entry.ends[i];
@@ -41,8 +43,8 @@ bool WordCache::find(std::uint32_t owner, std::string_view word, std::uint32_t b
   return true;
 }
 
-void WordCache::store(std::uint32_t owner, std::string_view word, std::uint32_t base, const std::vector<ModelToken>& tokens,
-                      std::size_t first) {
+void WordCache::store(std::uint32_t owner, std::string_view word, std::uint32_t base,
+                      const std::vector<ModelToken>& tokens, std::size_t first) {
   const std::size_t count = tokens.size() - first;
   if (!fits(word) || count > kMaxTokens) return;
   std::uint32_t begin = base;

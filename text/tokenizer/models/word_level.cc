@@ -8,7 +8,8 @@ void WordLevel::tokenize(std::string_view piece, std::uint32_t base, std::vector
   std::uint32_t id = vocabulary_.find(piece);
   if (id == Vocabulary::kNone) id = unk_id_;
   if (id == Vocabulary::kNone) {
-    fail(ErrorCode::kInvalidModel, "the text has a word that WordLevel does not know, and the unknown token '{}' is not in the vocabulary",
+    fail(ErrorCode::kInvalidModel,
+         "the text has a word that WordLevel does not know, and the unknown token '{}' is not in the vocabulary",
          unk_token_);
   }
   out.push_back({id, base, base + static_cast<std::uint32_t>(piece.size()), 0, false});

@@ -16,7 +16,9 @@ class WordLevel : public Model {
 
   std::string_view type() const override { return "WordLevel"; }
   void tokenize(std::string_view piece, std::uint32_t base, std::vector<ModelToken>& out) const override;
-  std::optional<std::uint32_t> token_to_id(std::string_view token) const override { return vocabulary_.find_optional(token); }
+  std::optional<std::uint32_t> token_to_id(std::string_view token) const override {
+    return vocabulary_.find_optional(token);
+  }
   std::optional<std::string_view> id_to_token(std::uint32_t id) const override { return vocabulary_.token(id); }
   std::size_t vocab_size() const override { return vocabulary_.size(); }
 

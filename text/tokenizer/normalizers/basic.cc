@@ -74,7 +74,8 @@ void StripAccentsNormalizer::normalize(AlignedText& aligned) const {
 
 void NmtNormalizer::normalize(AlignedText& aligned) const {
   map_or_drop(aligned, [](char32_t c) -> char32_t {
-    if ((c >= 0x1 && c <= 0x8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F) return kDropped;
+    if ((c >= 0x1 && c <= 0x8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F)
+      return kDropped;
     if (c == 0x9 || c == 0xA || c == 0xC || c == 0xD || c == 0x1680 || (c >= 0x200B && c <= 0x200F)) return U' ';
     if (c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD) return U' ';
     return c;

@@ -19,8 +19,8 @@ bool is_ideograph(char32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/// The steps after cleaning, character by character. Places follow the reference: a character that replaces another takes
-/// the next old place, one that is added shares the last.
+/// The steps after cleaning, character by character. Places follow the reference: a character that replaces another
+/// takes the next old place, one that is added shares the last.
 class Pass {
  public:
   Pass(const BertNormalizer::Options& options, std::string& text, std::vector<Offset>& spans)

@@ -20,8 +20,8 @@ class BertNormalizer : public Normalizer {
 
  private:
   Options options_;
-  char ascii_[128];       ///< what an ASCII character becomes
-  bool removed_[128];     ///< ASCII characters that cleaning drops
+  char ascii_[128];    ///< what an ASCII character becomes
+  bool removed_[128];  ///< ASCII characters that cleaning drops
 };
 
 }  // namespace sardonyx::text

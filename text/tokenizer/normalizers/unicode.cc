@@ -36,9 +36,8 @@ class Decomposer {
   }
 
   void flush() {
-    std::stable_sort(out_.begin() + static_cast<std::ptrdiff_t>(marks_), out_.end(), [](const Changed& a, const Changed& b) {
-      return combining_class(a.c) < combining_class(b.c);
-    });
+    std::stable_sort(out_.begin() + static_cast<std::ptrdiff_t>(marks_), out_.end(),
+                     [](const Changed& a, const Changed& b) { return combining_class(a.c) < combining_class(b.c); });
     marks_ = out_.size();
   }
 
@@ -90,7 +89,8 @@ class InertSet {
   InertSet(bool compatible, bool composes) {
     for (char32_t c = 0; c < 0x110000; ++c) inert_[c] = !changes(c, compatible, composes);
     if (composes) {
-      for (char32_t c = 0x1161; c < 0x11C3; ++c) inert_[c] = false;  // vowels and trails compose with what stands before
+      for (char32_t c = 0x1161; c < 0x11C3; ++c)
+        inert_[c] = false;  // vowels and trails compose with what stands before
       mark_second_parts();
     }
   }
@@ -151,7 +151,8 @@ bool is_normalized(std::string_view text, const InertSet& inert) {
 
 void UnicodeNormalizer::normalize(AlignedText& aligned) const {
   const std::string_view text = aligned.text();
-  if (!aligned.has_rootless_prefix() && (is_ascii(text) || is_normalized(text, inert_set(compatible_, composes_)))) return;
+  if (!aligned.has_rootless_prefix() && (is_ascii(text) || is_normalized(text, inert_set(compatible_, composes_))))
+    return;
   std::vector<Changed> result;
   result.reserve(text.size());
   Decomposer decomposer(compatible_, result);

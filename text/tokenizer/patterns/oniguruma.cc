@@ -1,7 +1,6 @@
-#include <oniguruma.h>
-
 #include <algorithm>
 #include <mutex>
+#include <oniguruma.h>
 #include <string>
 
 #include "base/fail.h"
@@ -72,7 +71,8 @@ class OnigurumaPattern : public Pattern {
       const int code = onig_search(regex_, begin, end, begin + from, end, region, ONIG_OPTION_NONE);
       if (code == ONIG_MISMATCH) return;
       if (code < 0) {
-        fail(ErrorCode::kResourceExhausted, "searching the text for '{}' was given up: {}", expression_, message_of(code));
+        fail(ErrorCode::kResourceExhausted, "searching the text for '{}' was given up: {}", expression_,
+             message_of(code));
       }
       const auto match_begin = static_cast<std::size_t>(region->beg[0]);
       const auto match_end = static_cast<std::size_t>(region->end[0]);

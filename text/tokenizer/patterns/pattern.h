@@ -23,8 +23,8 @@ class Pattern {
   virtual void find(std::string_view text, std::vector<Match>& matches) const = 0;
 };
 
-/// A pattern in Oniguruma's Ruby syntax. Well-known ones of language models become scanners of their own (scanner_pattern);
-/// the others run on Oniguruma. Throws Error kInvalidModel where the expression is broken.
+/// A pattern in Oniguruma's Ruby syntax. Well-known ones of language models become scanners of their own
+/// (scanner_pattern); the others run on Oniguruma. Throws Error kInvalidModel where the expression is broken.
 std::unique_ptr<Pattern> make_regex_pattern(std::string_view expression);
 /// Matches the string itself; an empty one matches between all characters.
 std::unique_ptr<Pattern> make_literal_pattern(std::string_view literal);

@@ -1,8 +1,7 @@
 #include "text/tokenizer/patterns/property_expansion.h"
 
-#include <fmt/core.h>
-
 #include <cstdint>
+#include <fmt/core.h>
 #include <iterator>
 #include <span>
 
@@ -23,14 +22,41 @@ struct LongName {
   std::string_view long_name, name;
 };
 constexpr LongName kLongNames[] = {
-    {"letter", "l"}, {"mark", "m"}, {"number", "n"}, {"punctuation", "p"}, {"symbol", "s"}, {"separator", "z"},
-    {"other", "c"}, {"uppercaseletter", "lu"}, {"lowercaseletter", "ll"}, {"titlecaseletter", "lt"},
-    {"modifierletter", "lm"}, {"otherletter", "lo"}, {"nonspacingmark", "mn"}, {"spacingmark", "mc"},
-    {"enclosingmark", "me"}, {"decimalnumber", "nd"}, {"letternumber", "nl"}, {"othernumber", "no"},
-    {"connectorpunctuation", "pc"}, {"dashpunctuation", "pd"}, {"openpunctuation", "ps"}, {"closepunctuation", "pe"},
-    {"initialpunctuation", "pi"}, {"finalpunctuation", "pf"}, {"otherpunctuation", "po"}, {"mathsymbol", "sm"},
-    {"currencysymbol", "sc"}, {"modifiersymbol", "sk"}, {"othersymbol", "so"}, {"spaceseparator", "zs"},
-    {"lineseparator", "zl"}, {"paragraphseparator", "zp"}, {"control", "cc"}, {"format", "cf"}, {"privateuse", "co"},
+    {"letter", "l"},
+    {"mark", "m"},
+    {"number", "n"},
+    {"punctuation", "p"},
+    {"symbol", "s"},
+    {"separator", "z"},
+    {"other", "c"},
+    {"uppercaseletter", "lu"},
+    {"lowercaseletter", "ll"},
+    {"titlecaseletter", "lt"},
+    {"modifierletter", "lm"},
+    {"otherletter", "lo"},
+    {"nonspacingmark", "mn"},
+    {"spacingmark", "mc"},
+    {"enclosingmark", "me"},
+    {"decimalnumber", "nd"},
+    {"letternumber", "nl"},
+    {"othernumber", "no"},
+    {"connectorpunctuation", "pc"},
+    {"dashpunctuation", "pd"},
+    {"openpunctuation", "ps"},
+    {"closepunctuation", "pe"},
+    {"initialpunctuation", "pi"},
+    {"finalpunctuation", "pf"},
+    {"otherpunctuation", "po"},
+    {"mathsymbol", "sm"},
+    {"currencysymbol", "sc"},
+    {"modifiersymbol", "sk"},
+    {"othersymbol", "so"},
+    {"spaceseparator", "zs"},
+    {"lineseparator", "zl"},
+    {"paragraphseparator", "zp"},
+    {"control", "cc"},
+    {"format", "cf"},
+    {"privateuse", "co"},
     {"unassigned", "cn"},
 };
 
@@ -101,9 +127,12 @@ class Expander {
 
   static std::string_view shorthand(char kind) {
     switch (kind) {
-      case 's': case 'S': return "\\s";
-      case 'd': case 'D': return "\\d";
-      case 'w': case 'W': return "\\w";
+      case 's':
+      case 'S': return "\\s";
+      case 'd':
+      case 'D': return "\\d";
+      case 'w':
+      case 'W': return "\\w";
       default: return {};
     }
   }

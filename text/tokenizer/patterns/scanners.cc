@@ -81,7 +81,8 @@ std::size_t contraction(const Cursor& text, std::size_t at, bool ignore_case) {
   // The long s is an s when case is ignored.
   if (ignore_case && text.starts_with(at + 1, "\xC5\xBF")) return at + 3;
   const char second = letter(at + 2);
-  const bool is_pair = (first == 'r' && second == 'e') || (first == 'v' && second == 'e') || (first == 'l' && second == 'l');
+  const bool is_pair =
+      (first == 'r' && second == 'e') || (first == 'v' && second == 'e') || (first == 'l' && second == 'l');
   return is_pair ? at + 3 : at;
 }
 

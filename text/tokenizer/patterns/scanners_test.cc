@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-
 #include <random>
 #include <string>
 
@@ -22,7 +21,8 @@ constexpr char kO200k[] =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
     R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr char kClip[] = R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
+constexpr char kClip[] =
+    R"(<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
 class Scanner : public testing::TestWithParam<Known> {
  protected:
@@ -63,8 +63,9 @@ TEST_P(Scanner, AgreesOnEveryCodePoint) {
 
 TEST_P(Scanner, AgreesOnRandomTexts) {
   // Few characters of every kind, so that all alternatives meet.
-  const char32_t kAlphabet[] = {'a', 'B', 's', 'l', 'L', 'T', 'r', 'e', '\'', ' ', ' ', '\n', '\r', '\t', '1', '2', '.', '/', '<', '|',
-                                0x301, 0xE9, 0xC9, 0x17F, 0x1C5, 0x2B0, 0x4E00, 0x660, 0xA0, 0x2028, 0x1F600, 0xE000, 0x378};
+  const char32_t kAlphabet[] = {'a',  'B',   's',   'l',   'L',    'T',   'r',  'e',    '\'',    ' ',    ' ',
+                                '\n', '\r',  '\t',  '1',   '2',    '.',   '/',  '<',    '|',     0x301,  0xE9,
+                                0xC9, 0x17F, 0x1C5, 0x2B0, 0x4E00, 0x660, 0xA0, 0x2028, 0x1F600, 0xE000, 0x378};
   std::mt19937 random(7);
   for (int i = 0; i < 30000; ++i) {
     std::string text;
@@ -75,8 +76,8 @@ TEST_P(Scanner, AgreesOnRandomTexts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Scanner,
-                         testing::Values(Known{"gpt2", kGpt2Expression}, Known{"llama3", kLlama3}, Known{"qwen2", kQwen2},
-                                         Known{"o200k", kO200k}, Known{"clip", kClip}),
+                         testing::Values(Known{"gpt2", kGpt2Expression}, Known{"llama3", kLlama3},
+                                         Known{"qwen2", kQwen2}, Known{"o200k", kO200k}, Known{"clip", kClip}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Patterns, UnknownExpressionsHaveNoScanner) { EXPECT_EQ(make_scanner_pattern(R"(\p{L}+)"), nullptr); }

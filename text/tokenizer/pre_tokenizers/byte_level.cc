@@ -27,12 +27,14 @@ void ByteLevelPreTokenizer::pre_tokenize(PreTokenized& sequence) const {
     });
   }
   if (keeps_bytes_) return;
-  rewrite_splits(sequence, [](const Split&) { return true; }, [](const AlignedText& text, const Split& split, Splicer& out) {
-    const std::string_view bytes = text.text();
-    for (std::uint32_t i = split.begin; i < split.end; ++i) {
-      out.insert(byte_level_utf8(static_cast<unsigned char>(bytes[i])), text.span_at(i));
-    }
-  });
+  rewrite_splits(
+      sequence, [](const Split&) { return true; },
+      [](const AlignedText& text, const Split& split, Splicer& out) {
+        const std::string_view bytes = text.text();
+        for (std::uint32_t i = split.begin; i < split.end; ++i) {
+          out.insert(byte_level_utf8(static_cast<unsigned char>(bytes[i])), text.span_at(i));
+        }
+      });
 }
 
 }  // namespace sardonyx::text

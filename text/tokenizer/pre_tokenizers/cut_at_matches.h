@@ -47,7 +47,8 @@ void cut_at_matches(std::string_view text, const std::vector<Match>& matches, Sp
     if (keep_between) emit(at, text.size());
     return;
   }
-  for (const Match& piece : join_stretches(stretches_of(text.size(), matches, invert), behavior)) emit(piece.begin, piece.end);
+  for (const Match& piece : join_stretches(stretches_of(text.size(), matches, invert), behavior))
+    emit(piece.begin, piece.end);
 }
 
 }  // namespace sardonyx::text

@@ -8,6 +8,7 @@ namespace sardonyx::text {
 /// Judged as if the spaces were replaced already.
 bool MetaspacePreTokenizer::needs_prefix(const PreTokenized& sequence, const Split& split) const {
   if (scheme_ == PrependScheme::kNever) return false;
+  if (scheme_ == PrependScheme::kSentencePiece) return split.begin == 0;
   const std::string_view piece = sequence.view(split);
   if (piece.starts_with(' ') || piece.starts_with(replacement_)) return false;
   return scheme_ == PrependScheme::kAlways || sequence.text.span_at(split.begin).begin == 0;

@@ -6,9 +6,12 @@
 
 namespace sardonyx::text {
 
-enum class PrependScheme { kAlways, kFirst, kNever };
+/// Where a mark is put before a piece that does not begin with one: before all, before that at the beginning of the
+/// text, before none. SentencePiece itself puts one before the normalized text whatever it begins with.
+enum class PrependScheme { kAlways, kFirst, kNever, kSentencePiece };
 
-/// Writes spaces as a visible character (▁), puts one before the text as the scheme says, and cuts before each (`split`).
+/// Writes spaces as a visible character (▁), puts one before the text as the scheme says, and cuts before each
+/// (`split`).
 class MetaspacePreTokenizer : public PreTokenizer {
  public:
   MetaspacePreTokenizer(std::string replacement, PrependScheme scheme, bool split)

@@ -16,8 +16,8 @@ class PreTokenizer {
   virtual void pre_tokenize(PreTokenized& sequence) const = 0;
 };
 
-/// Replaces every piece that is not a token by what `cut(text, emit)` emits of it; `emit(begin, end)` takes offsets within
-/// the piece, and empty ones are dropped.
+/// Replaces every piece that is not a token by what `cut(text, emit)` emits of it; `emit(begin, end)` takes offsets
+/// within the piece, and empty ones are dropped.
 template <typename Cut>
 void cut_splits(PreTokenized& sequence, Cut&& cut) {
   const std::string_view text = sequence.text.text();

@@ -8,8 +8,8 @@
 
 namespace sardonyx::text {
 
-/// Rewrites the pieces that are no tokens and for which `wanted(split)` holds: `write(text, split, out)` writes the piece's new
-/// text to `out`. Text between pieces is dropped. Nothing happens where no piece is wanted.
+/// Rewrites the pieces that are no tokens and for which `wanted(split)` holds: `write(text, split, out)` writes the
+/// piece's new text to `out`. Text between pieces is dropped. Nothing happens where no piece is wanted.
 template <typename Wanted, typename Write>
 void rewrite_splits(PreTokenized& sequence, Wanted&& wanted, Write&& write) {
   const auto is_wanted = [&](const Split& split) { return !split.is_token() && wanted(split); };

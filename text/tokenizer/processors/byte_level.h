@@ -10,8 +10,8 @@
 
 namespace sardonyx::text {
 
-/// Moves an offset inwards past the spaces (Ġ or whitespace) at the ends of its token's string. `is_first` is whether the
-/// token is the first of its encoding.
+/// Moves an offset inwards past the spaces (Ġ or whitespace) at the ends of its token's string. `is_first` is whether
+/// the token is the first of its encoding.
 void trim_offset(std::string_view token, bool is_first, bool add_prefix_space, Offset& offset);
 /// The same for all tokens of an encoding, both kinds of offsets. Needs Encoding::tokens.
 void trim_offsets(Encoding& encoding, bool add_prefix_space);

@@ -20,14 +20,14 @@ struct SpecialPiece {
 /// are written once, in their final form.
 struct Frame {
   struct Part {
-    std::uint32_t sequence = 0;         ///< which text, where `specials` is null
+    std::uint32_t sequence = 0;  ///< which text, where `specials` is null
     std::uint32_t type_id = 0;
     const std::vector<SpecialPiece>* specials = nullptr;
   };
   std::vector<Part> parts;
-  bool sets_ranges = true;              ///< whether sequence ranges are recorded
-  bool trims_offsets = false;           ///< whether offsets lose the spaces at their ends
-  bool add_prefix_space = false;        ///< with trims_offsets: a first single space is the tokenizer's own
+  bool sets_ranges = true;        ///< whether sequence ranges are recorded
+  bool trims_offsets = false;     ///< whether offsets lose the spaces at their ends
+  bool add_prefix_space = false;  ///< with trims_offsets: a first single space is the tokenizer's own
 };
 
 /// What adds special tokens to encodings.

@@ -5,7 +5,8 @@
 
 namespace sardonyx::text {
 
-/// Finds the borders of extended grapheme clusters (UAX #29), from left to right. Indic conjuncts are not kept together.
+/// Finds the borders of extended grapheme clusters (UAX #29), from left to right. Indic conjuncts are not kept
+/// together.
 class GraphemeBreaker {
  public:
   explicit GraphemeBreaker(std::string_view text) : text_(text) {}

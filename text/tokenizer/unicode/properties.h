@@ -31,7 +31,21 @@ std::uint8_t script_class(char32_t c);
 
 /// Grapheme_Cluster_Break, and Extended_Pictographic.
 enum class GraphemeClass : std::uint8_t {
-  kOther, kCr, kLf, kControl, kExtend, kZwj, kRegional, kPrepend, kSpacingMark, kL, kV, kT, kLv, kLvt, kPictographic,
+  kOther,
+  kCr,
+  kLf,
+  kControl,
+  kExtend,
+  kZwj,
+  kRegional,
+  kPrepend,
+  kSpacingMark,
+  kL,
+  kV,
+  kT,
+  kLv,
+  kLvt,
+  kPictographic,
 };
 GraphemeClass grapheme_class(char32_t c);
 
