@@ -2,6 +2,8 @@
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off -fno-math-errno -fvisibility-inlines-hidden)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized)
+else()
+  add_compile_options(-Wno-deprecated-declarations)  # GCC 12's own headers use what it deprecates
 endif()
 option(SARDONYX_WERROR "Treat warnings as errors" ON)
 if(SARDONYX_WERROR)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measures encode_batch against the PyPI package `tokenizers`, both on one thread of one CPU, in turns within one run.
+"""Measures encode_batch and loading beside the PyPI package `tokenizers`, both on one thread of one CPU, in turns within one run.
+`./dev bench tokenizers` calls it.
 
-Times are CPU seconds of the process, so that other work on the machine disturbs neither.
+usage: bench.py --build DIR [--folder TOKENIZERS] [--rounds N] [--only NAMES] [--document-mb N] [--write docs/tokenizers.md]
 
-usage: bench.py --build DIR [--folder TOKENIZERS] [--rounds N] [--only NAME] [--document-mb N] [--json FILE]
-
-Texts are the docstrings of Python's standard library: sentences, paragraphs, and one document made of all of them again and
-again. Loading is measured on the same tokenizers and on a Unigram one of 250,000 pieces made on the spot.
+Times are CPU seconds of the process, so that other work on the machine disturbs neither. Texts are the docstrings of Python's
+standard library: sentences, paragraphs, and one document made of all of them again and again. The tokenizers are those of
+well-known models where FOLDER has them; else the package trains one of each kind on the same texts. Loading is measured on them
+too, and on a Unigram one of 250,000 pieces made on the spot.
 """
 
 import argparse
@@ -28,18 +29,20 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tokenizers"))
 
+import tokenizers  # noqa: E402
+import update_docs  # noqa: E402
 from dump_client import Dump  # noqa: E402
-from tokenizers import Tokenizer  # noqa: E402
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers  # noqa: E402
 
-FAMILIES = [
-    ("bert-base-uncased", "BERT"),
-    ("bert-base-multilingual-uncased", "BERT, 105,879 words"),
-    ("gpt2", "byte-level BPE"),
-    ("roberta-base", "byte-level BPE, RoBERTa"),
-    ("clip", "byte-level BPE, CLIP"),
-    ("phi-3-mini", "BPE with byte fallback"),
-    ("t5-small", "Unigram"),
-]
+FAMILIES = {
+    "bert-base-uncased": "BERT, 30,522 words",
+    "bert-base-multilingual-uncased": "BERT, 105,879 words",
+    "gpt2": "byte-level BPE",
+    "roberta-base": "byte-level BPE, RoBERTa",
+    "clip": "byte-level BPE, CLIP",
+    "phi-3-mini": "BPE with byte fallback",
+    "t5-small": "Unigram, 32,100 pieces",
+}
 
 
 def docstrings():
@@ -62,14 +65,15 @@ def docstrings():
     return sorted({text for text in found if len(text) > 40})
 
 
-def texts(document_bytes):
+def texts(document_mb):
+    document_bytes = int(document_mb * 1e6)
     corpus = docstrings()
     random.Random(1).shuffle(corpus)
     paragraphs = [p for text in corpus for p in re.split(r"\n\s*\n", text) if 200 <= len(p) <= 1500][:400]
     sentences = [s.strip() for p in paragraphs for s in re.split(r"(?<=[.!?])\s", p.replace("\n", " ")) if 20 <= len(s) <= 160]
     document = "\n\n".join(corpus)
     document = (document * (document_bytes // len(document) + 1))[:document_bytes]
-    return {"sentences": sentences[:1000], "paragraphs": paragraphs, "document": [document]}
+    return {"sentences": sentences[:1000], "paragraphs": paragraphs, f"document of {document_mb:g} MB": [document]}
 
 
 def measure(dump, reference, batch, rounds):
@@ -117,6 +121,30 @@ def large_unigram(folder, pieces=250_000):
     return path
 
 
+def trained(folder, corpus):
+    """Where no well-known tokenizers are at hand: a BERT-like, a byte-level BPE and a Unigram one, {name: path}."""
+    metaspace = pre_tokenizers.Metaspace()
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    kinds = {
+        "trained-bert": (models.WordPiece(unk_token="[UNK]"), normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer(),
+                         trainers.WordPieceTrainer(vocab_size=30000, special_tokens=["[UNK]"], show_progress=False)),
+        "trained-bpe": (models.BPE(), None, byte_level, trainers.BpeTrainer(
+            vocab_size=30000, initial_alphabet=byte_level.alphabet(), show_progress=False)),
+        "trained-unigram": (models.Unigram(), normalizers.NFKC(), metaspace, trainers.UnigramTrainer(
+            vocab_size=8000, unk_token="<unk>", special_tokens=["<unk>"], show_progress=False)),
+    }  # fmt: skip
+    paths = {}
+    for name, (model, normalizer, pre_tokenizer, trainer) in kinds.items():
+        tokenizer = Tokenizer(model)
+        if normalizer:
+            tokenizer.normalizer = normalizer
+        tokenizer.pre_tokenizer = pre_tokenizer
+        tokenizer.train_from_iterator(corpus, trainer)
+        paths[name] = pathlib.Path(folder) / f"{name}.json"
+        tokenizer.save(str(paths[name]))
+    return paths
+
+
 def one_cpu():
     cpu = min(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cpu})
@@ -131,6 +159,32 @@ def show(row):
     )
 
 
+class Bench:
+    def __init__(self, dump, rounds):
+        self.dump, self.rounds, self.rows = dump, rounds, []
+
+    def add(self, tokenizer, what, ours, theirs, ratio):
+        self.rows.append({"tokenizer": tokenizer, "what": what, "ours": ours, "reference": theirs, "ratio": ratio})
+        show(self.rows[-1])
+
+    def load(self, name, path):
+        ours, theirs = measure_load(self.dump, path, max(self.rounds, 3))
+        self.add(name, "load", ours, theirs, theirs / ours)
+
+    def encode(self, name, path, batches):
+        self.dump.load(path)
+        reference = Tokenizer.from_file(str(path))
+        for what, batch in batches.items():
+            rounds = self.rounds if len(batch) > 1 else max(self.rounds // 3, 2)
+            ours, theirs, ratio = measure(self.dump, reference, batch, rounds)
+            self.add(name, what, ours / len(batch), theirs / len(batch), ratio)
+
+
+def cpu_model():
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "an unknown processor")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True, type=pathlib.Path)
@@ -138,38 +192,29 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="names, separated by commas")
     parser.add_argument("--document-mb", type=float, default=10)
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--write", type=pathlib.Path, help="the page whose table of speeds is replaced")
     arguments = parser.parse_args()
-    batches = texts(int(arguments.document_mb * 1e6))
+    batches = texts(arguments.document_mb)
     one_cpu()
-    dump, rows = Dump(str(arguments.build / "tests" / "tokenizers" / "tokenizer_dump")), []
-
-    def add(tokenizer, what, ours, theirs, ratio):
-        rows.append({"tokenizer": tokenizer, "what": what, "ours": ours, "reference": theirs, "ratio": ratio})
-        show(rows[-1])
-
-    for name, _ in FAMILIES:
-        path = arguments.folder / name / "tokenizer.json"
-        if not path.exists() or not any(only in name for only in arguments.only.split(",")):
-            continue
-        ours, theirs = measure_load(dump, path, 3)
-        add(name, "load", ours, theirs, theirs / ours)
-        dump.load(path)
-        reference = Tokenizer.from_file(str(path))
-        for what, batch in batches.items():
-            rounds = arguments.rounds if what != "document" else max(arguments.rounds // 3, 2)
-            ours, theirs, ratio = measure(dump, reference, batch, rounds)
-            add(name, f"{what} of {arguments.document_mb:g} MB" if what == "document" else what, ours / len(batch), theirs / len(batch), ratio)
-    if any(only in "unigram-250k" for only in arguments.only.split(",")):
-        with tempfile.TemporaryDirectory() as folder:
-            ours, theirs = measure_load(dump, large_unigram(folder), 3)
-            add("unigram-250k", "load", ours, theirs, theirs / ours)
-    dump.close()
-    if not rows:
-        print(f"no tokenizers in '{arguments.folder}'")
+    bench = Bench(Dump(str(arguments.build / "tests" / "tokenizers" / "tokenizer_dump")), arguments.rounds)
+    wanted = lambda name: any(only in name for only in arguments.only.split(","))
+    with tempfile.TemporaryDirectory() as temporary:
+        paths = {name: arguments.folder / name / "tokenizer.json" for name in FAMILIES}
+        paths = {name: path for name, path in paths.items() if path.exists()} or trained(temporary, docstrings())
+        for name, path in paths.items():
+            if wanted(name):
+                label = f"{name} ({FAMILIES[name]})" if name in FAMILIES else name
+                bench.load(label, path)
+                bench.encode(label, path, batches)
+        if wanted("unigram-250k"):
+            bench.load("Unigram, 250,000 random pieces", large_unigram(temporary))
+    bench.dump.close()
+    if not bench.rows:
+        print(f"--only '{arguments.only}' names none of the tokenizers")
         return 1
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+    if arguments.write:
+        note = f"Measured on one core of {cpu_model()} with tokenizers {tokenizers.__version__}."
+        update_docs.write_speeds(arguments.write, bench.rows, note)
     return 0
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fail.h"
 #include "text/tokenizer/unicode/properties.h"
 #include "text/tokenizer/utf8.h"
 
@@ -74,8 +75,22 @@ void AddedVocabulary::rebuild() {
   normalized_matcher_.build(normalized);
 }
 
-/// Applies the token's own conditions to a match, widening it over whitespace; `covered` is where the last match ended.
-bool AddedVocabulary::accept(Split& match, std::string_view text, std::uint32_t covered) const {
+namespace {
+
+/// A token may be found in the whitespace that another one took. Whitespace tokens that take whitespace could so cover
+/// each character of a long run as many times as it is long.
+void check_overlap(std::size_t overlap, std::size_t text_size) {
+  constexpr std::size_t kFew = std::size_t{1} << 16;
+  if (overlap <= std::max(kFew, text_size)) return;
+  fail(ErrorCode::kResourceExhausted, "added tokens cover the whitespace of the text again and again ({} bytes by now)",
+       overlap);
+}
+
+}  // namespace
+
+/// Applies the token's own conditions to a match, widening it over whitespace; `covered` is where the last match ended,
+/// and `spaces` what was found behind one.
+bool AddedVocabulary::accept(Split& match, std::string_view text, std::uint32_t covered, Spaces& spaces) const {
   const AddedToken& token = by_id_.at(match.token);
   if (encode_special_tokens_ && specials_.count(token.content) != 0) return false;
   if (token.single_word) {
@@ -85,7 +100,7 @@ bool AddedVocabulary::accept(Split& match, std::string_view text, std::uint32_t 
   }
   if (token.lstrip) {
     std::size_t begin = match.begin;
-    while (begin > 0) {
+    while (begin > covered) {
       const std::size_t before = utf8_previous(text, begin);
       if (!has_flag(utf8_decode(&text[before]), kWhitespace)) break;
       begin = before;
@@ -93,9 +108,11 @@ bool AddedVocabulary::accept(Split& match, std::string_view text, std::uint32_t 
     match.begin = std::max(static_cast<std::uint32_t>(begin), covered);
   }
   if (token.rstrip) {
-    while (match.end < text.size() && has_flag(utf8_decode(&text[match.end]), kWhitespace)) {
-      match.end += static_cast<std::uint32_t>(utf8_length(static_cast<unsigned char>(text[match.end])));
+    if (match.end < spaces.begin || match.end > spaces.end) spaces = {match.end, match.end};
+    while (spaces.end < text.size() && has_flag(utf8_decode(&text[spaces.end]), kWhitespace)) {
+      spaces.end += static_cast<std::uint32_t>(utf8_length(static_cast<unsigned char>(text[spaces.end])));
     }
+    match.end = spaces.end;
   }
   return true;
 }
@@ -105,11 +122,14 @@ void AddedVocabulary::find_all(const Matcher& matcher, std::string_view text, st
   std::uint32_t covered = 0;
   const auto end = static_cast<std::uint32_t>(text.size());
   if (!matcher.trie.empty()) {
-    std::size_t from = 0;
+    std::size_t from = 0, overlap = 0;
+    Spaces spaces;
     while (std::optional<Split> match = matcher.find(text, from)) {
       from = match->end;
-      if (!accept(*match, text, covered)) continue;
+      if (!accept(*match, text, covered, spaces)) continue;
       if (covered < match->begin) out.push_back({base + covered, base + match->begin, Split::kNoToken});
+      if (match->begin < covered) overlap += std::min(covered, match->end) - match->begin;
+      check_overlap(overlap, text.size());
       out.push_back({base + match->begin, base + match->end, match->token});
       covered = match->end;
     }

@@ -52,7 +52,11 @@ class AddedVocabulary {
   std::uint32_t next_id(const Model& model) const;
   void rebuild();
   void find_all(const Matcher& matcher, std::string_view text, std::uint32_t base, std::vector<Split>& out) const;
-  bool accept(Split& match, std::string_view text, std::uint32_t covered) const;
+  /// A range of whitespace in the text.
+  struct Spaces {
+    std::uint32_t begin = 0, end = 0;
+  };
+  bool accept(Split& match, std::string_view text, std::uint32_t covered, Spaces& spaces) const;
 
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::map<std::uint32_t, AddedToken> by_id_;

@@ -3,9 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fail.h"
 #include "text/tokenizer/utf8.h"
 
 namespace sardonyx::text {
+
+void check_normalized_size(std::size_t bytes) {
+  if (bytes <= kMaxNormalizedBytes) return;
+  fail(ErrorCode::kResourceExhausted,
+       "the tokenizer makes the text longer than {} bytes; cut it, or see what its normalizer and added tokens do",
+       kMaxNormalizedBytes);
+}
 
 AlignedText& AlignedText::operator=(AlignedText&& other) noexcept {
   view_ = other.view_;
@@ -60,6 +68,7 @@ void AlignedText::store_spans() {
 
 void AlignedText::append(AlignedText next) {
   if (next.size() == 0) return;
+  check_normalized_size(size() + next.size());
   if (size() == 0) {
     *this = std::move(next);
     return;
@@ -100,6 +109,7 @@ Rewriter::Rewriter(const AlignedText& source) : source_(source), old_(source.tex
 
 void Rewriter::write(char32_t c, Offset span) {
   utf8_append(text_, c);
+  check_normalized_size(text_.size());
   spans_.resize(text_.size(), span);
 }
 

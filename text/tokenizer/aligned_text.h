@@ -10,6 +10,11 @@
 
 namespace sardonyx::text {
 
+/// Normalizers may make a text longer. A normalized text of more bytes than this is an Error kResourceExhausted.
+inline constexpr std::size_t kMaxNormalizedBytes = std::size_t{1} << 31;
+/// Throws where `bytes` are more than kMaxNormalizedBytes.
+void check_normalized_size(std::size_t bytes);
+
 /// A text and, for each of its bytes, the byte range of the original text that it came from. All bytes of a character
 /// have the same range. While nothing has moved the ranges are implied and nothing is stored, and while nothing has
 /// changed the bytes are the original's own (a view: the original must outlive this object).

@@ -18,6 +18,7 @@ class Splicer {
   void copy(std::size_t begin, std::size_t end);
   /// A new string; all its bytes have the place `span`.
   void insert(std::string_view text, Offset span) {
+    check_normalized_size(text_.size() + text.size());
     text_ += text;
     spans_.resize(text_.size(), span);
   }

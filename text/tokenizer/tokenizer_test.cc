@@ -122,6 +122,12 @@ TEST(Tokenizer, NamesWhatIsBrokenInItsFile) {
               HasSubstr("4000000000"));
 }
 
+TEST(Tokenizer, ACharacterMapMayBeEmpty) {
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      file_with(kBertModel, R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAAAA=="})"));
+  EXPECT_THAT(tokenizer.encode("caf\xC3\xA9").ids, ElementsAre(0));
+}
+
 TEST(Tokenizer, StrideMustLeaveRoom) {
   Tokenizer tokenizer = bert();
   EXPECT_THROW(tokenizer.set_truncation(Truncation{.max_length = 4, .stride = 3}), Error);

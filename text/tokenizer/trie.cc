@@ -29,7 +29,7 @@ struct Key {
 Key key_of(const Trie::Entry& entry, std::uint32_t index) {
   const std::string_view text = entry.first;
   Key key{{0, 0, 0}, static_cast<std::uint32_t>(text.size()), index};
-  std::memcpy(key.head, text.data(), std::min<std::size_t>(text.size(), kHead));
+  text.copy(reinterpret_cast<char*>(key.head), kHead);
   for (std::uint64_t& word : key.head) word = __builtin_bswap64(word);
   return key;
 }

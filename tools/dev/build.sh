@@ -48,15 +48,22 @@ run_ctest() {
   ctest --test-dir "build/$preset" --output-on-failure -j "$(jobs)" "$@"
 }
 
-# run_benchmarks [OPTION...]: micro-benchmarks of each layer, then whole models beside other runtimes
-run_benchmarks() {
+# run_micro_benchmarks: those of each layer
+run_micro_benchmarks() {
   local program
   for program in build/release/*_bench; do
     [[ -x $program ]] || continue
     say "running $program"
     "$program"
   done
-  if [[ -f bench/compare.py ]]; then
-    "$kVenv/bin/python" bench/compare.py --program build/release/apps/sardonyx "$@"
-  fi
+}
+
+# run_model_benchmarks [OPTION...]: whole models beside other runtimes
+run_model_benchmarks() {
+  "$kVenv/bin/python" bench/compare.py --program build/release/apps/sardonyx "$@"
+}
+
+# run_tokenizer_benchmarks [OPTION...]: tokenizers beside the package `tokenizers`
+run_tokenizer_benchmarks() {
+  "$kVenv/bin/python" bench/tokenizers/bench.py --build build/release "$@"
 }

@@ -109,6 +109,7 @@ void ReplaceNormalizer::normalize(AlignedText& aligned) const {
   std::vector<Match> matches;
   pattern_->find(aligned.text(), matches);
   if (matches.empty()) return;
+  check_normalized_size(matches.size() * content_.size());
   Splicer splicer(aligned, matches.size() * content_.size());
   std::size_t at = 0;
   for (const Match& match : matches) {

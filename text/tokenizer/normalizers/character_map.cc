@@ -26,7 +26,7 @@ CharacterMap::CharacterMap(std::string_view map) {
          size);
   }
   units_.resize(size / 4);
-  std::memcpy(units_.data(), map.data() + 4, size);
+  if (size > 0) std::memcpy(units_.data(), map.data() + 4, size);
   replacements_ = map.substr(4 + size);
   if (find_invalid_utf8(replacements_) != std::string_view::npos) {
     fail(ErrorCode::kInvalidModel, "tokenizer file: the replacements of the precompiled character map are not UTF-8");
