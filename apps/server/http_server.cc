@@ -62,7 +62,7 @@ struct HttpServer::Impl {
   std::size_t handling = 0;  ///< requests taken and not yet answered
   std::mt19937_64 random{std::random_device{}()};
 
-  bool draining = false, closing = false, gave_up = false;
+  bool draining = false, refusing = false, closing = false, gave_up = false;
   Clock::time_point linger_until, deadline;
   std::chrono::milliseconds linger{0};
   std::function<void()> give_up;
@@ -75,7 +75,7 @@ struct HttpServer::Impl {
   void start_drain(std::chrono::milliseconds linger, std::chrono::milliseconds deadline, std::function<void()> give_up);
   void poll_drain();
   void close_idle(std::chrono::milliseconds wait);
-  void stop_handshakes();
+  void refuse_handshakes();
   void accept_backlog();
 };
 
@@ -284,11 +284,10 @@ void HttpServer::Impl::listen(const std::string& host, int port) {
 
 void HttpServer::Impl::accept() {
   acceptor.async_accept([this](error_code error, tcp::socket socket) {
+    // Also where the acceptor has been closed meanwhile: the client knows nothing of that.
+    if (!error) take(std::move(socket));
     if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
-    if (!error) {
-      take(std::move(socket));
-      return accept();
-    }
+    if (!error) return accept();
     // Most likely no descriptors are left: wait for connections to end.
     accept_timer.expires_after(std::chrono::milliseconds(100));
     accept_timer.async_wait([this](error_code cancelled) {
@@ -331,35 +330,45 @@ void HttpServer::Impl::poll_drain() {
     give_up();
   }
   const bool finished = handling == 0 && now >= linger_until;
-  if (!closing && (finished || now >= deadline)) {
-    closing = true;
-    accept_backlog();
-  }
-  // Whoever has just connected or been answered may be about to send a request.
-  if (closing) close_idle(now >= deadline ? std::chrono::milliseconds(0) : linger);
   const bool over = now >= deadline + kLastAnswers;
   if (over || (closing && connections.empty())) {
     io.stop();
     return;
   }
+  // A step a call, so that what the last one set off has arrived: handshakes end, accepted sockets reach their handler.
+  if (refusing && !closing) {
+    closing = true;
+    accept_backlog();
+  }
+  if (!refusing && (finished || now >= deadline)) {
+    refusing = true;
+    refuse_handshakes();
+  }
+  // Whoever has just connected or been answered may be about to send a request.
+  if (closing) close_idle(now >= deadline ? std::chrono::milliseconds(0) : linger);
   drain_timer.expires_after(kDrainPoll);
   drain_timer.async_wait([this](error_code error) {
     if (!error) poll_drain();
   });
 }
 
-/// From now on the system drops packets that would make a new connection: clients try again, and find the port closed.
+/// From now on the system drops packets that would begin a new connection: clients try again, and find the port closed.
 /// Without this a handshake could be finished between the last accept and the close, and its connection would be reset.
-void HttpServer::Impl::stop_handshakes() {
-  sock_filter drop_all = BPF_STMT(BPF_RET | BPF_K, 0);
-  const sock_fprog program = {1, &drop_all};
+void HttpServer::Impl::refuse_handshakes() {
+  constexpr std::uint32_t kFlagsOffset = 13, kSyn = 2, kWholePacket = 0xffffffff;  // in the TCP header
+  sock_filter drop_syn[] = {
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kFlagsOffset),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kSyn, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+      BPF_STMT(BPF_RET | BPF_K, kWholePacket),
+  };
+  const sock_fprog program = {std::size(drop_syn), drop_syn};
   setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
 /// Connections whose handshake the system has finished are clients' accepted ones: they get an answer too.
 void HttpServer::Impl::accept_backlog() {
   error_code error;
-  stop_handshakes();
   while (true) {
     tcp::socket socket = acceptor.accept(error);
     if (error) break;
