@@ -53,10 +53,10 @@ void add_optimize(CLI::App& app, Outcome&) {
       "depends on; other versions of sardonyx may refuse it.\n\n"
       "Examples:\n"
       "  sardonyx optimize model.onnx small.onnx\n"
-      "  sardonyx optimize model.onnx small.onnx --disable-pass common_subexpressions\n"
+      "  sardonyx optimize model.onnx small.onnx --disable-pass common-subexpressions\n"
       "  sardonyx optimize --list-passes\n");
   sub->add_option("model", command->input, "ONNX file to read")->type_name("MODEL");
-  sub->add_option("output", command->output, "ONNX file to write")->type_name("OUTPUT");
+  sub->add_option("output,--output", command->output, "ONNX file to write")->type_name("OUTPUT");
   sub->add_flag("--fused", command->fused, "Save the form after fusions and rewriting");
   sub->add_flag("--list-passes", command->list_passes, "Name the optimiser's passes in their order");
   add_session_options(*sub, command->session);

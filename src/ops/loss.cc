@@ -47,8 +47,10 @@ void infer_softmax_cross_entropy(InferContext& context) {
 void require_same_shape(InferContext& context, std::size_t a, std::size_t b) {
   const ValueType &x = context.tensor(a), &y = context.tensor(b);
   if (!x.has_rank || !y.has_rank) return;
-  context.require(x.rank() == y.rank(), "a parameter and its gradient and moments must have one shape, found " + x.to_string() + " and " + y.to_string());
-  for (std::size_t i = 0; i < x.rank(); ++i) context.same(x.dims[i], y.dims[i], "the shapes of a parameter, its gradient and moments");
+  context.require(x.rank() == y.rank(), "a parameter and its gradient and moments must have one shape, found " +
+                                            x.to_string() + " and " + y.to_string());
+  for (std::size_t i = 0; i < x.rank(); ++i)
+    context.same(x.dims[i], y.dims[i], "the shapes of a parameter, its gradient and moments");
 }
 
 /// Optimizers take R, T and groups of `Group` tensors a parameter (its value first, its gradient second), by kind, and
@@ -71,6 +73,13 @@ void infer_optimizer(InferContext& context) {
   }
 }
 
+/// Derivatives have the types of what they are taken by: the first inputs. The optimiser puts the nodes that compute
+/// them in place.
+void infer_gradient(InferContext& context) {
+  const std::vector<std::string>* xs = context.attributes().strings("xs");
+  for (std::size_t i = 0; xs && i < xs->size() && context.has_input(i); ++i) context.set_like(i, i);
+}
+
 }  // namespace
 
 void add_loss_ops(OpTable& table) {
@@ -80,6 +89,7 @@ void add_loss_ops(OpTable& table) {
   table.push_back({kTraining, "Momentum", infer_optimizer<3>, {}});
   table.push_back({kTraining, "Adagrad", infer_optimizer<3>, {}});
   table.push_back({kTraining, "Adam", infer_optimizer<4>, {}});
+  table.push_back({kTraining, "Gradient", infer_gradient, {}});
 }
 
 }  // namespace sardonyx::ops

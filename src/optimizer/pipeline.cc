@@ -4,12 +4,14 @@
 
 #include "base/fail.h"
 #include "optimizer/fusion.h"
+#include "optimizer/gradient/gradient.h"
 #include "optimizer/rewrite.h"
 
 namespace sardonyx::optimizer {
 namespace {
 
-constexpr int kMaxRounds = 64;  // each changes something, and every pass shrinks the graph or brings two transposes together
+constexpr int kMaxRounds =
+    64;  // each changes something, and every pass shrinks the graph or brings two transposes together
 
 bool run_on_graph(PassContext& context, const Pass& pass, graph::Graph& graph) {
   bool changed = false;
@@ -38,6 +40,7 @@ void check_names(const std::vector<std::string>& names) {
 std::vector<ops::Constraint> optimize(graph::Model& model, const OptimizeOptions& options) {
   check_names(options.disabled_passes);
   std::vector<ops::Constraint> constraints = ops::infer(model);
+  if (expand_gradients(model)) constraints = ops::infer(model);
   if (options.level == OptimizationLevel::kDisable) return constraints;
   PassContext context{model, options.evaluate};
   for (int round = 0; round < kMaxRounds; ++round) {

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/pass.h"
 #include "sardonyx/session.h"
+
+#include "optimizer/pass.h"
 
 namespace sardonyx::optimizer {
 
@@ -18,8 +19,8 @@ struct OptimizeOptions {
   Evaluator evaluate;
 };
 
-/// Infers and rewrites the model until nothing changes (a bounded number of rounds), and infers it again. The result is standard
-/// ONNX. Returns what inference assumed.
+/// Expands Gradient nodes at every level; infers and rewrites the model until nothing changes (a bounded number of
+/// rounds), and infers it again. The result is standard ONNX. Returns what inference assumed.
 std::vector<ops::Constraint> optimize(graph::Model& model, const OptimizeOptions& options);
 
 }  // namespace sardonyx::optimizer
