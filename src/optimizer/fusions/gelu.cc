@@ -19,19 +19,23 @@ ValueId scaled_by_root_half(const FusionContext& context, const Node& node) {
 
 /// The constant operand is the other one: the value of node · ½ or ½ · node.
 bool multiplies_by_half(const FusionContext& context, const Node& node, ValueId value) {
-  return node.is("Mul") && node.inputs[0] != node.inputs[1] && context.is_scalar(FusionContext::other(node, value), 0.5);
+  return node.is("Mul") && node.inputs[0] != node.inputs[1] &&
+         context.is_scalar(FusionContext::other(node, value), 0.5);
 }
 
 }  // namespace
 
-// Anchored at Erf. Two spellings: ((erf + 1) · x) · ½ and (x · ½) · (erf + 1), factors in any order.
+// Anchored at Erf. Three spellings: ((erf + 1) · x) · ½, (x · ½) · (erf + 1) and x · ((erf + 1) · ½), factors in any
+// order.
 std::optional<FusionMatch> match_gelu(const FusionContext& context, const Node& erf) {
   if (!erf.is("Erf")) return std::nullopt;
   const Node* scaled = context.graph().producer(erf.inputs[0]);
   if (!scaled || !context.only_reader(erf.inputs[0])) return std::nullopt;
   const ValueId x = scaled_by_root_half(context, *scaled);
   const Node* add = context.only_reader(erf.outputs[0]);
-  if (x == graph::kNoValue || !add || !add->is("Add") || !context.is_scalar(FusionContext::other(*add, erf.outputs[0]), 1.0)) return std::nullopt;
+  if (x == graph::kNoValue || !add || !add->is("Add") ||
+      !context.is_scalar(FusionContext::other(*add, erf.outputs[0]), 1.0))
+    return std::nullopt;
   const Node* product = context.only_reader(add->outputs[0]);
   if (!product || !product->is("Mul")) return std::nullopt;
   const ValueId factor = FusionContext::other(*product, add->outputs[0]);
@@ -40,7 +44,12 @@ std::optional<FusionMatch> match_gelu(const FusionContext& context, const Node& 
   match.nodes = {scaled->id, erf.id, add->id, product->id};
   match.fused.op_type = "Gelu";
   match.fused.inputs = {x};
-  if (factor == x) {
+  if (multiplies_by_half(context, *product, add->outputs[0])) {
+    const Node* last = context.only_reader(product->outputs[0]);
+    if (!last || !last->is("Mul") || FusionContext::other(*last, product->outputs[0]) != x) return std::nullopt;
+    match.nodes.push_back(last->id);
+    match.fused.outputs = last->outputs;
+  } else if (factor == x) {
     const Node* half = context.only_reader(product->outputs[0]);
     if (!half || !multiplies_by_half(context, *half, product->outputs[0])) return std::nullopt;
     match.nodes.push_back(half->id);
