@@ -3,7 +3,7 @@
 import json
 
 from dump_client import DumpError, describe, encoding_bytes, pieces
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 
 def set_options(reference, truncation=None, padding=None):
@@ -34,7 +34,7 @@ class Comparison:
         self.dump, self.path, self.name = dump, path, name
         self.reference = Tokenizer.from_file(str(path))
         self.info = dump.load(path)
-        self.compared = self.differences = self.reference_errors = 0
+        self.compared = self.strings = self.differences = self.reference_errors = 0
         self.shown = shown
 
     def report(self, kind, item, ours, theirs):
@@ -63,6 +63,7 @@ class Comparison:
         for item, mine in zip(inputs, ours, strict=True):
             theirs = reference_encoding(self.reference, item, add_special_tokens)
             self.compared += 1
+            self.strings += 1
             if isinstance(theirs, BaseException):
                 self.reference_errors += 1
                 # Where the reference raises we may raise, or give an answer where its fault is a crash.
@@ -97,15 +98,32 @@ class Comparison:
                 if mine != theirs.encode():
                     self.report(f"decode skip={skip}", ids, mine.decode(errors="replace"), theirs)
 
-    def compare_vocabulary(self):
-        vocabulary = self.reference.get_vocab(with_added_tokens=True)
-        ids = sorted(set(vocabulary.values())) + [max(vocabulary.values(), default=0) + 1]
+    def compare_added_at_run_time(self, tokens, inputs):
+        """Changes both tokenizers: tokens are added, and then special tokens are taken for plain text."""
+        for some in (tokens[: len(tokens) // 2], tokens):
+            added = self.dump.add_tokens(some), self.reference.add_tokens(some)
+            if added[0] != added[1]:
+                self.report("add_tokens", some, *added)
+            self.compare(inputs)
+        sizes = [t for t in tokens if self.reference.token_to_id(t.content) is not None]
+        self.compare_ids([self.reference.token_to_id(t.content) for t in sizes])
+        for on in (True, False):
+            self.dump.encode_special_tokens(on)
+            self.reference.encode_special_tokens = on
+            self.compare(inputs)
+
+    def compare_ids(self, ids):
         for id_, (token, back) in zip(ids, self.dump.ids(ids), strict=True):
             theirs = self.reference.id_to_token(id_)
             self.compared += 1
             if token != theirs or (token is not None and back != self.reference.token_to_id(token)):
                 self.report("id", id_, (token, back), theirs)
-        sizes = (self.info["vocab_size"], self.info["model_vocab_size"])
+
+    def compare_vocabulary(self):
+        vocabulary = self.reference.get_vocab(with_added_tokens=True)
+        ids = sorted(set(vocabulary.values())) + [max(vocabulary.values(), default=0) + 1]
+        self.compare_ids(ids)
+        sizes = self.dump.sizes()
         theirs = (self.reference.get_vocab_size(True), self.reference.get_vocab_size(False))
         if sizes != theirs:
             self.report("vocab size", "", sizes, theirs)
@@ -129,15 +147,32 @@ PADDINGS = [
 ]
 
 
+def shortened(item, most=120):
+    """At most so many characters of each text: pairs give a piece for every two pieces that overflow."""
+    if isinstance(item, tuple):
+        return shortened(item[0]), shortened(item[1])
+    return item[:most] if isinstance(item, str) else [word[:20] for word in item]
+
+
+def random_added_tokens(maker, count):
+    flag = lambda: maker.random.random() < 0.3
+    contents = [maker.piece() if flag() else maker.random.choice(maker.sequences) for _ in range(count)]
+    return [
+        AddedToken(content, single_word=flag(), lstrip=flag(), rstrip=flag(), normalized=flag(), special=flag())
+        for content in contents
+    ]
+
+
 def compare_everything(comparison, maker, count):
-    """All that one tokenizer is asked: plain texts, pairs, words, options, batches, decoding, the vocabulary."""
+    """All that one tokenizer is asked without changing it: plain texts, pairs, words, options, batches, decoding."""
     inputs = [maker.any_input() for _ in range(count)]
     comparison.compare(inputs)
     some = max(count // 10, 20)
     comparison.compare([maker.any_input() for _ in range(some)], add_special_tokens=False)
     for i, truncation in enumerate(TRUNCATIONS):
         padding = PADDINGS[i % len(PADDINGS)]
-        comparison.compare([maker.any_input() for _ in range(some)], truncation=truncation, padding=padding)
+        inputs_to_cut = [shortened(maker.any_input()) for _ in range(some)]
+        comparison.compare(inputs_to_cut, truncation=truncation, padding=padding)
     comparison.compare_batch([maker.text() for _ in range(some)], padding={"pad_id": 1})
     comparison.compare_batch([maker.text() for _ in range(some)], {"max_length": 10}, {"pad_to_multiple_of": 4})
     size = comparison.reference.get_vocab_size()
@@ -151,6 +186,12 @@ def compare_everything(comparison, maker, count):
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
     comparison.compare_decoding(id_lists)
+
+
+def compare_changes(comparison, maker, count):
+    """What changes a tokenizer, and its vocabulary before and after. It comes last."""
+    comparison.compare_vocabulary()
+    comparison.compare_added_at_run_time(random_added_tokens(maker, 6), [maker.any_input() for _ in range(count)])
     comparison.compare_vocabulary()
 
 
@@ -170,10 +211,11 @@ def finish(comparisons, label):
     compared = sum(c.compared for c in comparisons)
     differences = sum(c.differences for c in comparisons)
     errors = sum(c.reference_errors for c in comparisons)
-    print(f"{label}: {len(comparisons)} tokenizers, {compared} comparisons, {differences} differences")
+    strings = sum(c.strings for c in comparisons)
+    print(f"{label}: {len(comparisons)} tokenizers, {strings} texts, {compared} comparisons, {differences} differences")
     if errors:
         print(f"{label}: the reference itself failed on {errors} inputs")
     return 1 if differences or not compared else 0
 
 
-__all__ = ["Comparison", "DumpError", "all_code_points", "compare_everything", "finish"]
+__all__ = ["Comparison", "DumpError", "all_code_points", "compare_changes", "compare_everything", "finish"]

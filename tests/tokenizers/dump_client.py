@@ -62,6 +62,18 @@ class Dump:
             at += 12 + size
         return results
 
+    def sizes(self):
+        """Of the vocabulary with and without added tokens."""
+        return tuple(json.loads(self.ask({"op": "sizes"})))
+
+    def add_tokens(self, tokens):
+        """tokens: the reference's AddedToken objects; returns how many were new."""
+        flags = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+        return int(self.ask({"op": "add_tokens", "tokens": [{name: getattr(t, name) for name in flags} for t in tokens]}))
+
+    def encode_special_tokens(self, on):
+        self.ask({"op": "encode_special_tokens", "on": on})
+
     def time(self, texts, repeats, **options):
         return json.loads(self.ask({"op": "time", "repeats": repeats, **options}, b"".join(map(pack_string, texts))))
 
@@ -86,9 +98,10 @@ def pack_input(item):
 
 def encoding_bytes(encoding):
     """What tokenizer_dump answers for this encoding of the reference."""
-    none = lambda values: [-1 if value is None else value for value in values]
+    none = lambda values: [-1 if value is None else value for value in values] if None in values else values
+    tokens = [token.encode() for token in encoding.tokens]
     parts = [
-        struct.pack("<I", len(encoding.ids)),
+        struct.pack("<I", len(tokens)),
         array("I", encoding.ids).tobytes(),
         array("I", encoding.type_ids).tobytes(),
         array("I", [x for pair in encoding.offsets for x in pair]).tobytes(),
@@ -97,9 +110,11 @@ def encoding_bytes(encoding):
         array("I", encoding.special_tokens_mask).tobytes(),
         array("I", encoding.attention_mask).tobytes(),
     ]
-    parts.extend(map(pack_string, encoding.tokens))
-    parts.append(struct.pack("<I", len(encoding.overflowing)))
-    parts.extend(map(encoding_bytes, encoding.overflowing))
+    overflowing = encoding.overflowing
+    parts.append(array("I", map(len, tokens)).tobytes())
+    parts.extend(tokens)
+    parts.append(struct.pack("<I", len(overflowing)))
+    parts.extend(map(encoding_bytes, overflowing))
     return b"".join(parts)
 
 
@@ -128,10 +143,11 @@ def describe_one(data, at):
         values.frombytes(data[at : at + 4 * width * size])
         columns[name] = values.tolist()
         at += 4 * width * size
-    columns["tokens"] = []
-    for _ in range(size):
-        length = struct.unpack_from("<I", data, at)[0]
-        columns["tokens"].append(data[at + 4 : at + 4 + length].decode(errors="replace"))
-        at += 4 + length
+    lengths, columns["tokens"] = array("I"), []
+    lengths.frombytes(data[at : at + 4 * size])
+    at += 4 * size
+    for length in lengths:
+        columns["tokens"].append(data[at : at + length].decode(errors="replace"))
+        at += length
     columns["overflowing"] = struct.unpack_from("<I", data, at)[0]
     return columns, at + 4

@@ -3,11 +3,15 @@
 
 usage: real_test.py --dump EXECUTABLE --folder FOLDER [--only NAME] [--count N] [--code-points]
 
+N is how many random texts each family of tokenizers is given, shared among the tokenizers of the family.
+
 FOLDER holds one folder per model with its tokenizer.json. A folder that does not exist is reported and skipped over, since
 the files are large and not part of the repository.
 """
 
 import argparse
+import collections
+import json
 import os
 import pathlib
 import sys
@@ -15,9 +19,17 @@ import time
 
 os.environ["RUST_BACKTRACE"] = "0"
 
-from comparison import Comparison, all_code_points, compare_everything, finish
+from comparison import Comparison, all_code_points, compare_changes, compare_everything, finish
 from dump_client import Dump
 from texts import TextMaker
+
+
+def family(path):
+    """The kind of model, and whether it works on bytes."""
+    description = json.loads(path.read_text())
+    model = description["model"]
+    kind = model.get("type", "BPE" if "merges" in model else "Unigram" if isinstance(model["vocab"], list) else "WordPiece")
+    return kind + (" on bytes" if '"ByteLevel"' in json.dumps(description["pre_tokenizer"]) else "")
 
 
 def main():
@@ -33,21 +45,23 @@ def main():
         print(f"no folder '{arguments.folder}': nothing compared")
         return 77
     dump, comparisons = Dump(arguments.dump), []
-    for path in sorted(arguments.folder.glob("*/tokenizer.json")):
+    paths = [path for path in sorted(arguments.folder.glob("*/tokenizer.json")) if arguments.only in path.parent.name]
+    families = collections.Counter(map(family, paths))
+    for path in paths:
         name = path.parent.name
-        if arguments.only not in name:
-            continue
         start = time.monotonic()
         comparison = Comparison(dump, path, name)
         added = [token.content for token in comparison.reference.get_added_tokens_decoder().values()][:20]
         maker = TextMaker(f"{arguments.seed} {name}", added)
-        for _ in range(0, arguments.count, 10000):
-            compare_everything(comparison, maker, min(arguments.count, 10000))
+        share = arguments.count // families[family(path)]
+        while comparison.strings < share:
+            compare_everything(comparison, maker, min(share // 2, 10000))
         if arguments.code_points:
             comparison.compare(all_code_points())
+        compare_changes(comparison, maker, 100)
         comparisons.append(comparison)
         print(
-            f"{name}: {comparison.compared} compared, {comparison.differences} differences,"
+            f"{name} ({family(path)}): {comparison.strings} texts, {comparison.differences} differences,"
             f" {comparison.reference_errors} reference errors, {time.monotonic() - start:.1f} s"
         )
     dump.close()

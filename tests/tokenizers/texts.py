@@ -40,9 +40,12 @@ WORDS = (
 class TextMaker:
     """Draws texts; equal seeds draw equal texts."""
 
+    POOL, TEXTS_PER_POOL = 3000, 10000
+
     def __init__(self, seed, extra=()):
         self.random = random.Random(seed)
         self.sequences = SEQUENCES + list(extra)
+        self.pool, self.texts_left = [], 0
 
     def character(self):
         low, high = self.random.choice(RANGES)
@@ -68,16 +71,20 @@ class TextMaker:
             return self.random.choice((self.character(), "a", " ", "!", "1")) * self.random.randint(2, 150)
         return self.random.choice(SPACES)
 
+    def spaced_piece(self):
+        if self.random.random() < 0.5:
+            return self.piece()
+        return self.piece() + (self.random.choice(SPACES) if self.random.random() < 0.3 else " ")
+
     def text(self, most=12):
-        parts = []
-        for _ in range(self.random.randint(0, most)):
-            parts.append(self.piece())
-            if self.random.random() < 0.5:
-                parts.append(self.random.choice(SPACES) if self.random.random() < 0.3 else " ")
-        return "".join(parts)
+        """Some pieces from a pool that is made anew now and then: joining is quick, making pieces is not."""
+        if self.texts_left == 0:
+            self.pool, self.texts_left = [self.spaced_piece() for _ in range(self.POOL)], self.TEXTS_PER_POOL
+        self.texts_left -= 1
+        return "".join(self.random.choices(self.pool, k=int(self.random.random() * (most + 1))))
 
     def words(self, most=6):
-        return [self.text(2) if self.random.random() < 0.2 else self.piece() for _ in range(self.random.randint(0, most))]
+        return [self.text(2) if self.random.random() < 0.2 else self.text(1) for _ in range(self.random.randint(0, most))]
 
     def any_input(self):
         pick = self.random.random()

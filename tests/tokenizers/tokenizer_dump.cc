@@ -48,10 +48,8 @@ void put_encoding(std::string& out, const Encoding& encoding) {
   put_column(out, encoding.sequence_ids());
   put_column(out, encoding.special_tokens_mask);
   put_column(out, encoding.attention_mask);
-  for (const std::string& token : encoding.tokens) {
-    put(out, static_cast<std::uint32_t>(token.size()));
-    out += token;
-  }
+  for (const std::string& token : encoding.tokens) put(out, static_cast<std::uint32_t>(token.size()));
+  for (const std::string& token : encoding.tokens) out += token;
   put(out, static_cast<std::uint32_t>(encoding.overflowing.size()));
   for (const Encoding& piece : encoding.overflowing) put_encoding(out, piece);
 }
@@ -185,7 +183,6 @@ std::string load(std::optional<Tokenizer>& tokenizer, const json& request) {
   const double start = cpu_seconds();
   tokenizer.emplace(request.value("folder", false) ? Tokenizer::from_folder(path) : Tokenizer::from_file(path));
   const double seconds = cpu_seconds() - start;
-  tokenizer->set_encode_special_tokens(request.value("encode_special_tokens", false));
   const auto& config = tokenizer->config();
   json known = {{"special_tokens", config.special_tokens}};
   if (config.model_max_length) known["model_max_length"] = *config.model_max_length;
@@ -198,6 +195,19 @@ std::string load(std::optional<Tokenizer>& tokenizer, const json& request) {
               {"special_single", tokenizer->special_tokens_count(false)},
               {"special_pair", tokenizer->special_tokens_count(true)}}
       .dump();
+}
+
+std::string add_tokens(Tokenizer& tokenizer, const json& request) {
+  std::vector<sardonyx::text::AddedToken> tokens;
+  for (const json& token : request.at("tokens")) {
+    tokens.push_back({.content = token.at("content"),
+                      .single_word = token.at("single_word"),
+                      .lstrip = token.at("lstrip"),
+                      .rstrip = token.at("rstrip"),
+                      .normalized = token.at("normalized"),
+                      .special = token.at("special")});
+  }
+  return std::to_string(tokenizer.add_tokens(tokens));
 }
 
 std::string id_table(const Tokenizer& tokenizer, std::string_view payload) {
@@ -220,6 +230,9 @@ std::string answer(std::optional<Tokenizer>& tokenizer, const json& request, std
   if (op == "encode_batch") return encode_batch(*tokenizer, options_from(request), payload);
   if (op == "decode") return tokenizer->decode(ids_from(payload), request.value("skip_special_tokens", true));
   if (op == "ids") return id_table(*tokenizer, payload);
+  if (op == "sizes") return json{tokenizer->vocab_size(true), tokenizer->vocab_size(false)}.dump();
+  if (op == "add_tokens") return add_tokens(*tokenizer, request);
+  if (op == "encode_special_tokens") return tokenizer->set_encode_special_tokens(request.at("on")), "";
   if (op == "time") return time_batch(*tokenizer, request, payload);
   throw sardonyx::Error(sardonyx::ErrorCode::kInvalidArgument, "unknown request " + op);
 }

@@ -12,7 +12,7 @@ import tempfile
 
 os.environ["RUST_BACKTRACE"] = "0"
 
-from comparison import Comparison, all_code_points, compare_everything, finish
+from comparison import Comparison, all_code_points, compare_changes, compare_everything, finish
 from dump_client import Dump, DumpError
 from families import make_tokenizer
 from texts import TextMaker
@@ -36,8 +36,9 @@ def compare_tokenizer(dump, folder, number, arguments):
     maker = TextMaker(f"texts {number}", added)
     comparison.compare([maker.any_input() for _ in range(20)], keep_options=True)
     compare_everything(comparison, maker, arguments.count)
-    if arguments.code_points:
+    if number < arguments.code_points:
         comparison.compare(all_code_points())
+    compare_changes(comparison, maker, 20)
     if comparison.differences:
         print(f"  normalizer {comparison.reference.normalizer}\n  pre-tokenizer {comparison.reference.pre_tokenizer}")
         print(f"  post-processor {comparison.reference.post_processor}\n  decoder {comparison.reference.decoder}")
@@ -51,7 +52,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--tokenizers", type=int, default=60)
     parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--code-points", action="store_true")
+    parser.add_argument("--code-points", type=int, default=0, help="send every code point through the first so many tokenizers")
     parser.add_argument("--keep", help="folder to leave the tokenizers in")
     arguments = parser.parse_args()
     dump, comparisons = Dump(arguments.dump), []

@@ -12,19 +12,31 @@ namespace sardonyx::text {
 void AddedVocabulary::Matcher::build(const std::vector<Trie::Entry>& entries) {
   trie = Trie(entries);
   std::fill(std::begin(first_bytes), std::end(first_bytes), false);
+  empty_token = Split::kNoToken;
   for (const Trie::Entry& entry : entries) {
-    if (!entry.first.empty()) first_bytes[static_cast<unsigned char>(entry.first[0])] = true;
+    if (entry.first.empty()) {
+      empty_token = entry.second;
+    } else {
+      first_bytes[static_cast<unsigned char>(entry.first[0])] = true;
+    }
   }
 }
 
-std::optional<Split> AddedVocabulary::Matcher::find(std::string_view text, std::size_t from) const {
+std::optional<Split> AddedVocabulary::Matcher::find(std::string_view text, std::size_t from,
+                                                    std::size_t last_end) const {
   for (std::size_t at = from; at < text.size(); ++at) {
-    if (!first_bytes[static_cast<unsigned char>(text[at])]) continue;
-    const Trie::Match match = trie.longest_prefix(text.substr(at));
-    if (match.value == Trie::kNone) continue;
-    return Split{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + match.length), match.value};
+    const auto place = static_cast<std::uint32_t>(at);
+    if (first_bytes[static_cast<unsigned char>(text[at])]) {
+      const Trie::Match match = trie.longest_prefix(text.substr(at));
+      if (match.value != Trie::kNone)
+        return Split{place, place + static_cast<std::uint32_t>(match.length), match.value};
+    }
+    if (empty_token != Split::kNoToken && at != last_end && !is_utf8_continuation(text[at])) {
+      return Split{place, place, empty_token};
+    }
   }
-  return std::nullopt;
+  if (empty_token == Split::kNoToken || from > text.size() || last_end == text.size()) return std::nullopt;
+  return Split{static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(text.size()), empty_token};
 }
 
 std::uint32_t AddedVocabulary::next_id(const Model& model) const {
@@ -122,10 +134,10 @@ void AddedVocabulary::find_all(const Matcher& matcher, std::string_view text, st
   std::uint32_t covered = 0;
   const auto end = static_cast<std::uint32_t>(text.size());
   if (!matcher.trie.empty()) {
-    std::size_t from = 0, overlap = 0;
+    std::size_t from = 0, last_end = std::string_view::npos, overlap = 0;
     Spaces spaces;
-    while (std::optional<Split> match = matcher.find(text, from)) {
-      from = match->end;
+    while (std::optional<Split> match = matcher.find(text, from, last_end)) {
+      from = last_end = match->end;
       if (!accept(*match, text, covered, spaces)) continue;
       if (covered < match->begin) out.push_back({base + covered, base + match->begin, Split::kNoToken});
       if (match->begin < covered) overlap += std::min(covered, match->end) - match->begin;

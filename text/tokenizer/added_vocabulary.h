@@ -43,10 +43,12 @@ class AddedVocabulary {
   struct Matcher {
     Trie trie;
     bool first_bytes[256] = {};
+    std::uint32_t empty_token = Split::kNoToken;  ///< whose normalized form is empty, or none
 
     void build(const std::vector<Trie::Entry>& entries);
-    /// The next leftmost-longest match at or after `from`.
-    std::optional<Split> find(std::string_view text, std::size_t from) const;
+    /// The next leftmost-longest match at or after `from`. An empty one is found before every character, and at the
+    /// end, but not at `last_end`, where the match before ended.
+    std::optional<Split> find(std::string_view text, std::size_t from, std::size_t last_end) const;
   };
 
   std::uint32_t next_id(const Model& model) const;

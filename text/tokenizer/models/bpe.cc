@@ -244,13 +244,19 @@ void Bpe::tokenize_between_symbols(std::string_view piece, std::uint32_t base, s
     tokenize_part(piece, base, out);
     return;
   }
+  // A part begins where the tokens before it end: that is earlier than in the text where unknown characters were dropped.
+  const auto tokenize_next = [&](std::string_view part) {
+    const std::size_t count = out.size();
+    tokenize_part(part, base, out);
+    if (out.size() > count) base = out.back().end;
+  };
   std::size_t begin = 0;
   for (std::size_t at = piece.find(kMark, 1); at != std::string_view::npos; at = piece.find(kMark, at + kMark.size())) {
     if (piece.substr(0, at).ends_with(kMark)) continue;
-    tokenize_part(piece.substr(begin, at - begin), base + static_cast<std::uint32_t>(begin), out);
+    tokenize_next(piece.substr(begin, at - begin));
     begin = at;
   }
-  tokenize_part(piece.substr(begin), base + static_cast<std::uint32_t>(begin), out);
+  tokenize_next(piece.substr(begin));
 }
 
 }  // namespace sardonyx::text
