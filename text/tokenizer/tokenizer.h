@@ -98,8 +98,14 @@ struct TokenizerConfig {
 /// Text to token ids and back, as the Hugging Face `tokenizers` package does it for the same file.
 ///
 /// All const members may be called from any number of threads at once; the others need exclusive access. Copies of a
-/// tokenizer are not offered: share it. Text must be valid UTF-8 of at most kMaxTextBytes bytes; anything else is an
-/// Error kInvalidArgument. Time and memory are linear in the text for a given tokenizer.
+/// tokenizer are not offered: share it.
+///
+/// Text must be valid UTF-8 of at most kMaxTextBytes bytes; anything else is an Error kInvalidArgument that names the
+/// first wrong byte. Time and memory are linear in the text for a given tokenizer, whatever the text holds: at most 256
+/// bytes per byte of normalized text while it is encoded, and BPE takes n log n time in the length of one word. Two
+/// things are refused with an Error kResourceExhausted: a text that the normalizer makes longer than 2 GiB, and a
+/// regular expression, other than the well-known ones, that takes more than ten million steps at one place; up to there
+/// such expressions may take quadratic time.
 class Tokenizer {
  public:
   static constexpr std::size_t kMaxTextBytes = std::size_t{1} << 30;

@@ -124,8 +124,8 @@ TEST(Tokenizer, NamesWhatIsBrokenInItsFile) {
 
 TEST(Tokenizer, DroppedCharactersMoveAllThatFollowThem) {
   // Without an unknown token BPE drops what it does not know, and places tokens as if it had not been there.
-  const Tokenizer tokenizer =
-      Tokenizer::from_json(file_with(R"({"type": "BPE", "vocab": {"a": 0, "\u2581": 1, "\u2581a": 2}, "merges": ["\u2581 a"]})"));
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      file_with(R"({"type": "BPE", "vocab": {"a": 0, "\u2581": 1, "\u2581a": 2}, "merges": ["\u2581 a"]})"));
   const Encoding encoding = tokenizer.encode("xxa\u2581a");
   EXPECT_THAT(encoding.ids, ElementsAre(0, 2));
   EXPECT_THAT(encoding.byte_offsets, ElementsAre(Offset{0, 1}, Offset{1, 5}));

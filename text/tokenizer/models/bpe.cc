@@ -244,7 +244,8 @@ void Bpe::tokenize_between_symbols(std::string_view piece, std::uint32_t base, s
     tokenize_part(piece, base, out);
     return;
   }
-  // A part begins where the tokens before it end: that is earlier than in the text where unknown characters were dropped.
+  // A part begins where the tokens before it end: that is earlier than in the text where unknown characters were
+  // dropped.
   const auto tokenize_next = [&](std::string_view part) {
     const std::size_t count = out.size();
     tokenize_part(part, base, out);
