@@ -4,6 +4,7 @@ import base64
 import json
 import random
 
+from comparison import with_distinct_forms
 from texts import TextMaker
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -230,7 +231,7 @@ def make_tokenizer(number):
     decoder = decoding[number % len(decoding)]
     if decoder is not None:
         tokenizer.decoder = decoder
-    tokens = added_tokens(rng)
+    tokens = with_distinct_forms(tokenizer, added_tokens(rng))
     tokenizer.add_tokens(tokens)
     if rng.random() < 0.3:
         tokenizer.enable_truncation(rng.randint(8, 30), stride=rng.randint(0, 2), direction=rng.choice(("left", "right")))

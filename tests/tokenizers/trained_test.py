@@ -12,7 +12,7 @@ import tempfile
 
 os.environ["RUST_BACKTRACE"] = "0"
 
-from comparison import Comparison, all_code_points, compare_changes, compare_everything, finish
+from comparison import Comparison, all_code_points, compare_changes, compare_everything, finish, shortened
 from dump_client import Dump, DumpError
 from families import make_tokenizer
 from texts import TextMaker
@@ -34,7 +34,7 @@ def compare_tokenizer(dump, folder, number, arguments):
         print(f"DIFFERENCE {name}: we cannot load it: {error}")
         raise
     maker = TextMaker(f"texts {number}", added)
-    comparison.compare([maker.any_input() for _ in range(20)], keep_options=True)
+    comparison.compare([shortened(maker.any_input()) for _ in range(20)], keep_options=True)
     compare_everything(comparison, maker, arguments.count)
     if number < arguments.code_points:
         comparison.compare(all_code_points())
