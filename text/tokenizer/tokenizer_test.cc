@@ -128,7 +128,7 @@ TEST(Tokenizer, DroppedCharactersMoveAllThatFollowThem) {
       file_with(R"({"type": "BPE", "vocab": {"a": 0, "\u2581": 1, "\u2581a": 2}, "merges": ["\u2581 a"]})"));
   const Encoding encoding = tokenizer.encode("xxa\u2581a");
   EXPECT_THAT(encoding.ids, ElementsAre(0, 2));
-  EXPECT_THAT(encoding.byte_offsets, ElementsAre(Offset{0, 1}, Offset{1, 5}));
+  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 1}, Offset{1, 4}));
 }
 
 TEST(Tokenizer, ACharacterMapMayBeEmpty) {
