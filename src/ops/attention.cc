@@ -56,15 +56,10 @@ void check_mask(InferContext& context, const std::vector<Dim>& scores) {
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim &mask = context.dim(3, i), &wanted = scores[4 - rank + i];
     if (mask.is(1)) continue;
-    if (!mask.is_constant() || !wanted.is_constant()) {
-      if (i + 1 == rank)
-        context.require_at_most(mask, wanted, "the keys, and the longer of them and the mask,");
-      else
-        context.broadcast(mask, wanted);
-      continue;
-    }
-    const bool fits = i + 1 == rank ? mask.constant() <= wanted.constant() : mask == wanted;
-    context.require(fits, "the mask's type, " + context.input(3).to_string() + ", does not broadcast to the scores");
+    if (i + 1 == rank)
+      context.require_at_most(mask, wanted, "the keys, and the longer of them and the mask,");
+    else
+      context.require_broadcasts_to(mask, wanted, "dimensions of the mask and the scores");
   }
 }
 
@@ -213,9 +208,10 @@ void infer_linear_attention(InferContext& context) {
     context.same(context.dim(i, 1), q.sequence, "the sequence lengths of query and " + at(i));
     const Dim& last = context.dim(i, 2);
     const Dim full = i == 4 ? Dim(kv_heads) * key_size : Dim(1);
-    const bool fits = !last.is_constant() || !full.is_constant() || last.is(kv_heads) || last == full;
-    context.require(fits, "the last dimension of " + at(i) + ", " + last.to_string() + ", must be kv_num_heads or " +
-                              full.to_string());
+    // One or the other: the product of the differences is 0.
+    context.same((last - Dim(kv_heads)) * (last - full), 0,
+                 "0 and how far the last dimension of " + at(i) + " is from kv_num_heads, times how far from " +
+                     full.to_string() + ",");
   }
   context.set_tensor(0, context.element(0), {q.batch, q.sequence, Dim(q_heads) * v.size});
   context.set_tensor(1, state_type, state);

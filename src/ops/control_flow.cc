@@ -40,20 +40,24 @@ std::vector<ValueType> captured_types(InferContext& context, std::size_t first) 
 void infer_if(InferContext& context) {
   context.require(context.tensor(0).element == ElementType::kBool, "the condition of If must be a bool tensor");
   const std::vector<ValueType> captures = captured_types(context, 1);
-  const auto infer_branch = [&](const char* name) { return context.infer_body(*context.attributes().graph(name), captures); };
+  const auto infer_branch = [&](const char* name) {
+    return context.infer_body(*context.attributes().graph(name), captures);
+  };
   const std::vector<ValueType> then_types = infer_branch("then_branch");
   const std::vector<ValueType> else_types = infer_branch("else_branch");
   if (then_types.size() != else_types.size() || then_types.size() < context.num_outputs()) {
     fail(ErrorCode::kInvalidModel, "the branches of If give {} and {} outputs, the node has {}", then_types.size(),
          else_types.size(), context.num_outputs());
   }
-  for (std::size_t i = 0; i < context.num_outputs(); ++i) context.set_output(i, widen(context, then_types[i], else_types[i]));
+  for (std::size_t i = 0; i < context.num_outputs(); ++i)
+    context.set_output(i, widen(context, then_types[i], else_types[i]));
 }
 
-/// Types of the carried values that hold for every iteration: widened until the body gives back what it was given. Returns the
-/// body's output types; `carried` gets the fixpoint.
+/// Types of the carried values that hold for every iteration: widened until the body gives back what it was given.
+/// Returns the body's output types; `carried` gets the fixpoint.
 std::vector<ValueType> infer_loop_body(InferContext& context, graph::Graph& body, const std::vector<ValueType>& before,
-                                       std::vector<ValueType>& carried, const std::vector<ValueType>& after, std::size_t first_output) {
+                                       std::vector<ValueType>& carried, const std::vector<ValueType>& after,
+                                       std::size_t first_output) {
   constexpr int kMaxRounds = 16;  // each round loses dimensions or ranks for good, so few are needed
   for (ValueType& type : carried) type.values.reset();
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -62,7 +66,8 @@ std::vector<ValueType> infer_loop_body(InferContext& context, graph::Graph& body
     inputs.insert(inputs.end(), after.begin(), after.end());
     std::vector<ValueType> outputs = context.infer_body(body, inputs);
     if (outputs.size() < first_output + carried.size()) {
-      fail(ErrorCode::kInvalidModel, "body '{}' gives {} outputs, but {} are carried", body.name, outputs.size(), carried.size());
+      fail(ErrorCode::kInvalidModel, "body '{}' gives {} outputs, but {} are carried", body.name, outputs.size(),
+           carried.size());
     }
     bool stable = true;
     for (std::size_t i = 0; i < carried.size(); ++i) {
@@ -94,31 +99,35 @@ ValueType stacked(const ValueType& element, const Dim& count, std::size_t axis) 
 void infer_loop(InferContext& context) {
   graph::Graph& body = *context.attributes().graph("body");
   if (body.outputs.empty() || body.inputs.size() < 2) {
-    fail(ErrorCode::kInvalidModel, "a Loop body takes the iteration and the condition first and gives the condition back");
+    fail(ErrorCode::kInvalidModel,
+         "a Loop body takes the iteration and the condition first and gives the condition back");
   }
   // Node inputs: M, condition, carried…, captures…; body inputs: iteration, condition, carried…, captures….
   if (body.inputs.size() != context.num_inputs()) {
-    fail(ErrorCode::kInvalidModel, "the Loop has {} inputs, its body takes {}", context.num_inputs(), body.inputs.size());
+    fail(ErrorCode::kInvalidModel, "the Loop has {} inputs, its body takes {}", context.num_inputs(),
+         body.inputs.size());
   }
   const std::size_t captures = context.num_captures();
   const std::size_t carried_count = context.num_inputs() - 2 - captures;
   std::vector<ValueType> carried;
   for (std::size_t i = 0; i < carried_count; ++i) carried.push_back(context.input(2 + i));
-  const std::vector<ValueType> before = {ValueType::tensor(ElementType::kInt64, {}), ValueType::tensor(ElementType::kBool, {})};
+  const std::vector<ValueType> before = {ValueType::tensor(ElementType::kInt64, {}),
+                                         ValueType::tensor(ElementType::kBool, {})};
   const std::vector<ValueType> outputs =
       infer_loop_body(context, body, before, carried, captured_types(context, 2 + carried_count), 1);
   const Dim trips = context.fresh("trips");
   for (std::size_t i = 0; i < context.num_outputs(); ++i) {
     if (i + 1 >= outputs.size()) fail(ErrorCode::kInvalidModel, "the Loop has more outputs than its body gives");
-    context.set_output(i, i < carried_count ? carried[i] : [&] {
-      ValueType element = outputs[i + 1];
-      if (element.has_rank) {
-        for (Dim& dim : element.dims) {
-          if (!dim.is_constant()) dim = context.fresh("scan");
-        }
-      }
-      return stacked(element, trips, 0);
-    }());
+    context.set_output(
+        i, i < carried_count ? carried[i] : [&] {
+          ValueType element = outputs[i + 1];
+          if (element.has_rank) {
+            for (Dim& dim : element.dims) {
+              if (!dim.is_constant()) dim = context.fresh("scan");
+            }
+          }
+          return stacked(element, trips, 0);
+        }());
   }
 }
 

@@ -67,9 +67,8 @@ std::vector<Dim> convolved(InferContext& context, const ConvInputs& in) {
   if (context.has_rank(in.w)) {
     context.same(context.dim(in.x, 1), context.dim(in.w, 1) * group,
                  "the data's channels and group times the weights' dimension 1");
-    const bool divides = !out[1].is_constant() || out[1].constant() % group == 0;
-    context.require(divides, "attribute 'group', " + std::to_string(group) + ", must divide the " + out[1].to_string() +
-                                 " output channels");
+    context.require_multiple(out[1], group,
+                             "the output channels, and the nearest multiple of attribute 'group' below,");
   }
   check_bias(context, in, out[1]);
   for (std::size_t i = 0; i < spatial; ++i) out.push_back(window.output(i, context.dim(in.x, i + 2), kernel[i]));
@@ -111,9 +110,7 @@ void infer_conv_transpose(InferContext& context) {
   if (context.has_rank(1)) {
     const Dim channels =
         context.same(context.dim(0, 1), context.dim(1, 0), "the data's channels and the weights' dimension 0");
-    const bool divides = !channels.is_constant() || channels.constant() % group == 0;
-    context.require(divides, "attribute 'group', " + std::to_string(group) + ", must divide the " +
-                                 channels.to_string() + " channels");
+    context.require_multiple(channels, group, "the channels, and the nearest multiple of attribute 'group' below,");
   }
   check_bias(context, in, out[1]);
   for (std::size_t i = 0; i < spatial; ++i) {
@@ -131,8 +128,8 @@ void infer_deform_conv(InferContext& context) {
   if (!context.has_rank(0)) return context.set_unranked(0, type);
   const std::vector<Dim> out = convolved(context, {0, 1, 3});
   const std::int64_t offset_group = positive_attribute(context, "offset_group");
-  const bool divides = !context.dim(0, 1).is_constant() || context.dim(0, 1).constant() % offset_group == 0;
-  context.require(divides, "attribute 'offset_group' must divide the data's channels");
+  context.require_multiple(context.dim(0, 1), offset_group,
+                           "the data's channels, and the nearest multiple of attribute 'offset_group' below,");
   const std::vector<Dim> kernel = kernel_dims(context, {0, 1, 3}, out.size() - 2);
   Dim taps = offset_group;
   for (const Dim& dim : kernel) taps = taps * dim;

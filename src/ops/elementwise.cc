@@ -76,13 +76,10 @@ void infer_bit_shift(InferContext& context) {
 void infer_prelu(InferContext& context) {
   require_same_element(context, 0, 1);
   if (context.has_rank(0) && context.has_rank(1)) {
-    const std::vector<Dim> out = context.broadcast(context.dims(0), context.dims(1));
-    context.require(out.size() == context.rank(0), "the slope must broadcast to x, but it has more dimensions");
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (out[i].is_constant() && context.dim(0, i).is_constant()) {
-        context.require(out[i] == context.dim(0, i), "the slope " + context.input(1).to_string() +
-                                                         " does not broadcast to x " + context.input(0).to_string());
-      }
+    const std::size_t rank = context.rank(0), own = context.rank(1);
+    context.require(own <= rank, "the slope must broadcast to x, but it has more dimensions");
+    for (std::size_t i = 0; i < own; ++i) {
+      context.require_broadcasts_to(context.dim(1, i), context.dim(0, rank - own + i), "dimensions of the slope and x");
     }
   }
   context.set_like(0, 0);

@@ -31,7 +31,8 @@ void infer_graph(Model& model, Graph& graph, std::vector<Constraint>* constraint
 std::vector<ValueType> infer_body(Model& model, Graph& body, const std::vector<ValueType>& inputs,
                                   std::vector<Constraint>* constraints) {
   if (inputs.size() != body.inputs.size()) {
-    fail(ErrorCode::kInvalidModel, "body '{}' takes {} inputs, but the node gives it {}", body.name, body.inputs.size(), inputs.size());
+    fail(ErrorCode::kInvalidModel, "body '{}' takes {} inputs, but the node gives it {}", body.name, body.inputs.size(),
+         inputs.size());
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) body.value(body.inputs[i]).type = inputs[i];
   // A loop's body is inferred more than once; what an earlier round assumed no longer counts.
@@ -42,13 +43,14 @@ std::vector<ValueType> infer_body(Model& model, Graph& body, const std::vector<V
   return outputs;
 }
 
-/// Symbols that a node brings into the world get their value from its outputs' actual dimensions, so each must stand alone in
-/// one: an expression over new symbols becomes a symbol of its own, and values over new symbols are forgotten.
+/// Symbols that a node brings into the world get their value from its outputs' actual dimensions, so each must stand
+/// alone in one: an expression over new symbols becomes a symbol of its own, and values over new symbols are forgotten.
 void make_solvable(ValueType& type, std::size_t known_symbols, graph::SymbolTable& symbols) {
   const auto is_new = [&](const Dim& dim) {
     std::vector<graph::SymbolId> used;
     dim.collect_symbols(used);
-    return std::any_of(used.begin(), used.end(), [&](graph::SymbolId s) { return static_cast<std::size_t>(s) >= known_symbols; });
+    return std::any_of(used.begin(), used.end(),
+                       [&](graph::SymbolId s) { return static_cast<std::size_t>(s) >= known_symbols; });
   };
   for (Dim& dim : type.dims) {
     if (!dim.is_constant() && !dim.as_symbol() && is_new(dim)) dim = symbols.fresh();
@@ -59,14 +61,16 @@ void make_solvable(ValueType& type, std::size_t known_symbols, graph::SymbolTabl
 /// Keeps the limits of infer_context.h.
 void bound(ValueType& type, graph::SymbolTable& symbols) {
   if (type.dims.size() > kMaxRank) {
-    fail(ErrorCode::kUnsupported, "an output would have rank {}; the highest that is supported is {}", type.dims.size(), kMaxRank);
+    fail(ErrorCode::kUnsupported, "an output would have rank {}; the highest that is supported is {}", type.dims.size(),
+         kMaxRank);
   }
   const auto is_complex = [](const Dim& dim) { return dim.complexity() > kMostComplex; };
   for (Dim& dim : type.dims) {
     if (is_complex(dim)) dim = symbols.fresh();
   }
   if (!type.values) return;
-  if (type.values->size() > kMaxKeptValues || std::any_of(type.values->begin(), type.values->end(), is_complex)) type.values.reset();
+  if (type.values->size() > kMaxKeptValues || std::any_of(type.values->begin(), type.values->end(), is_complex))
+    type.values.reset();
 }
 
 void collect_symbols(const ValueType& type, std::vector<graph::SymbolId>& used) {
@@ -106,9 +110,10 @@ DescribedNode::DescribedNode(const Model& model, const Graph& graph, const Node&
     inputs_.push_back(input == graph::kNoValue ? ValueType{} : graph.value(input).type);
     constants_.push_back(constant_behind(model, graph, input));
   }
-  for (ValueId output : node.outputs) outputs_.push_back(output == graph::kNoValue ? ValueType{} : graph.value(output).type);
-  desc_ = {node.domain, node.op_type, node.name, &node.attributes, inputs_, outputs_, constants_,
-           static_cast<std::size_t>(node.captures)};
+  for (ValueId output : node.outputs)
+    outputs_.push_back(output == graph::kNoValue ? ValueType{} : graph.value(output).type);
+  desc_ = {node.domain, node.op_type, node.name,  &node.attributes,
+           inputs_,     outputs_,     constants_, static_cast<std::size_t>(node.captures)};
 }
 
 namespace {
@@ -134,13 +139,17 @@ void infer_node(Model& model, Graph& graph, Node& node, std::vector<Constraint>*
   }
   const DescribedNode described(model, graph, node);
   check_signature(described.desc(), node.outputs.size());
-  InferContext context(described.desc(), node.outputs.size(), model.symbols, constraints,
-                       [&](Graph& body, const std::vector<ValueType>& inputs) { return infer_body(model, body, inputs, constraints); });
+  InferContext context(
+      described.desc(), node.outputs.size(), model.symbols, constraints,
+      [&](Graph& body, const std::vector<ValueType>& inputs) { return infer_body(model, body, inputs, constraints); });
   const std::size_t known_symbols = model.symbols.size();
   const std::size_t known_constraints = constraints ? constraints->size() : 0;
   op->infer(context);
   for (std::size_t i = known_constraints; constraints && i < constraints->size(); ++i) {
-    if (!(*constraints)[i].graph) (*constraints)[i].graph = &graph;  // those of bodies have theirs
+    Constraint& constraint = (*constraints)[i];
+    if (constraint.graph) continue;  // of a body
+    constraint.graph = &graph;
+    constraint.node = node_place(node);
   }
   for (ValueType& type : context.outputs()) {
     make_solvable(type, known_symbols, model.symbols);

@@ -38,9 +38,15 @@ std::vector<std::int64_t> to_int64s(const TensorView& tensor) {
 
 InferContext::InferContext(const graph::NodeDesc& node, std::size_t num_outputs, graph::SymbolTable& symbols,
                            std::vector<Constraint>* constraints, BodyInference infer_body)
-    : node_(node), symbols_(symbols), constraints_(constraints), infer_body_(std::move(infer_body)), outputs_(num_outputs) {}
+    : node_(node),
+      symbols_(symbols),
+      constraints_(constraints),
+      infer_body_(std::move(infer_body)),
+      outputs_(num_outputs) {}
 
-const ValueType& InferContext::input(std::size_t i) const { return i < node_.inputs.size() ? node_.inputs[i] : kNoType; }
+const ValueType& InferContext::input(std::size_t i) const {
+  return i < node_.inputs.size() ? node_.inputs[i] : kNoType;
+}
 
 std::optional<std::vector<Dim>> InferContext::values(std::size_t i) const {
   if (const Tensor* tensor = constant(i)) {
@@ -69,10 +75,12 @@ std::optional<std::vector<float>> InferContext::float_values(std::size_t i) cons
   const Tensor* tensor = constant(i);
   if (!tensor) return std::nullopt;
   const auto count = static_cast<std::size_t>(tensor->num_elements());
-  if (tensor->type() == ElementType::kFloat32) return std::vector<float>(tensor->data<float>(), tensor->data<float>() + count);
+  if (tensor->type() == ElementType::kFloat32)
+    return std::vector<float>(tensor->data<float>(), tensor->data<float>() + count);
   if (tensor->type() == ElementType::kFloat64) {
     std::vector<float> out(count);
-    std::transform(tensor->data<double>(), tensor->data<double>() + count, out.begin(), [](double x) { return static_cast<float>(x); });
+    std::transform(tensor->data<double>(), tensor->data<double>() + count, out.begin(),
+                   [](double x) { return static_cast<float>(x); });
     return out;
   }
   return std::nullopt;
@@ -106,7 +114,8 @@ std::size_t InferContext::axis_attribute(const char* attribute, std::int64_t fal
 }
 
 std::vector<Dim> InferContext::fresh_dims(std::size_t rank, const std::string& hint) {
-  if (rank > kMaxRank) fail(ErrorCode::kUnsupported, "an output would have rank {}; the highest that is supported is {}", rank, kMaxRank);
+  if (rank > kMaxRank)
+    fail(ErrorCode::kUnsupported, "an output would have rank {}; the highest that is supported is {}", rank, kMaxRank);
   std::vector<Dim> dims;
   for (std::size_t i = 0; i < rank; ++i) dims.push_back(fresh(hint));
   return dims;
@@ -115,7 +124,8 @@ std::vector<Dim> InferContext::fresh_dims(std::size_t rank, const std::string& h
 Dim InferContext::same(const Dim& a, const Dim& b, const std::string& what) {
   if (a == b) return a;
   if (a.is_constant() && b.is_constant()) {
-    fail(ErrorCode::kInvalidModel, "{} must be equal, but one is {} and the other {}", what, a.constant(), b.constant());
+    fail(ErrorCode::kInvalidModel, "{} must be equal, but one is {} and the other {}", what, a.constant(),
+         b.constant());
   }
   if (constraints_) constraints_->push_back({Constraint::Kind::kEqual, a, b, what});
   return b.is_constant() ? b : a;
@@ -132,12 +142,21 @@ void InferContext::require_at_most(const Dim& a, const Dim& b, const std::string
   same(graph::max(a, b), b, what);
 }
 
+void InferContext::require_broadcasts_to(const Dim& a, const Dim& b, const std::string& what) {
+  if (a == b || a.is(1)) return;
+  if (a.is_constant() && b.is_constant()) {
+    fail(ErrorCode::kInvalidModel, "{}: {} does not broadcast to {}", what, a.constant(), b.constant());
+  }
+  if (constraints_) constraints_->push_back({Constraint::Kind::kBroadcastsTo, a, b, what});
+}
+
 Dim InferContext::broadcast(const Dim& a, const Dim& b) {
   if (a == b) return a;
   if (a.is_constant() && b.is_constant() && a.constant() != 1 && b.constant() != 1) {
     fail(ErrorCode::kInvalidModel, "dimensions {} and {} can't be broadcast", a.constant(), b.constant());
   }
-  if (constraints_ && !a.is(1) && !b.is(1)) constraints_->push_back({Constraint::Kind::kBroadcastable, a, b, "broadcast dimensions"});
+  if (constraints_ && !a.is(1) && !b.is(1))
+    constraints_->push_back({Constraint::Kind::kBroadcastable, a, b, "broadcast dimensions"});
   return graph::broadcast(a, b);
 }
 

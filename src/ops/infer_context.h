@@ -16,24 +16,30 @@ using graph::ValueType;
 
 /// Something inference took for granted; checked when shapes are bound.
 struct Constraint {
-  enum class Kind : std::uint8_t { kEqual, kBroadcastable };
+  enum class Kind : std::uint8_t {
+    kEqual,
+    kBroadcastable,  ///< equal, or one of them 1
+    kBroadcastsTo,   ///< equal, or a is 1
+  };
   Kind kind = Kind::kEqual;
   Dim a, b;
-  std::string what;  ///< names the node and dimension, for the message
+  std::string what;  ///< names the dimensions, for the message
+  std::string node;  ///< whose assumption it is: "node 'encoder/Add_3' (Add)"
   /// The graph whose node took it for granted. A body's constraints hold only when that body runs.
   const graph::Graph* graph = nullptr;
 };
 
 /// The element count above which an integer tensor's values are not tracked as expressions.
 inline constexpr std::size_t kMaxTrackedValues = 4096;
-/// Limits on what inference keeps for each value, so that a small file can't make it grow without bound: the rank of a tensor
-/// (a higher one is an Error), the number of known values, and the length of an expression (beyond both: not known).
+/// Limits on what inference keeps for each value, so that a small file can't make it grow without bound: the rank of a
+/// tensor (a higher one is an Error), the number of known values, and the length of an expression (beyond both: not
+/// known).
 inline constexpr std::size_t kMaxRank = 64;
 inline constexpr std::size_t kMaxKeptValues = 256;
 inline constexpr std::size_t kMostComplex = 4096;
 
-/// What an operator's inference function works with. Dimensions may be symbolic or all concrete: at run time the same functions
-/// compute the shapes of nodes that depend on values.
+/// What an operator's inference function works with. Dimensions may be symbolic or all concrete: at run time the same
+/// functions compute the shapes of nodes that depend on values.
 class InferContext {
  public:
   /// Infers a body with the given input types and returns its outputs' types.
@@ -42,7 +48,8 @@ class InferContext {
   InferContext(const graph::NodeDesc& node, std::size_t num_outputs, graph::SymbolTable& symbols,
                std::vector<Constraint>* constraints = nullptr, BodyInference infer_body = {});
 
-  // The node ---------------------------------------------------------------------------------------------------------------
+  // The node
+  // ---------------------------------------------------------------------------------------------------------------
   const graph::NodeDesc& node() const { return node_; }
   const graph::Attributes& attributes() const { return *node_.attributes; }
   std::size_t num_inputs() const { return node_.inputs.size(); }
@@ -66,7 +73,8 @@ class InferContext {
   /// A float or double constant's first element (a scale, a ratio); nullopt when not constant.
   std::optional<std::vector<float>> float_values(std::size_t i) const;
 
-  // Checks: each throws kInvalidModel (with constants) or kInvalidArgument naming what differs ------------------------------
+  // Checks: each throws kInvalidModel (with constants) or kInvalidArgument naming what differs
+  // ------------------------------
   /// Requires a tensor; returns it. An input that is left out or of another kind is an Error.
   const ValueType& tensor(std::size_t i) const;
   void require(bool condition, const std::string& message) const;
@@ -76,19 +84,23 @@ class InferContext {
   /// Attribute `name` as a normalised axis.
   std::size_t axis_attribute(const char* name, std::int64_t fallback, std::size_t rank) const;
 
-  // Dimensions -------------------------------------------------------------------------------------------------------------
+  // Dimensions
+  // -------------------------------------------------------------------------------------------------------------
   Dim fresh(const std::string& hint = "u") { return symbols_.fresh(hint); }
   std::vector<Dim> fresh_dims(std::size_t rank, const std::string& hint = "u");
   /// a and b must be equal: records the constraint and returns the better known of the two.
   Dim same(const Dim& a, const Dim& b, const std::string& what);
   /// `a` must be a multiple of `b`, and `b` not 0; `a` must not exceed `b`. Recorded as equalities where not yet known.
   void require_multiple(const Dim& a, const Dim& b, const std::string& what);
+  /// `a` must be 1 or `b`: it may be repeated, and never makes what it broadcasts to larger.
+  void require_broadcasts_to(const Dim& a, const Dim& b, const std::string& what);
   void require_at_most(const Dim& a, const Dim& b, const std::string& what);
   /// NumPy broadcasting of two dimensions or shapes, recording what it assumes.
   Dim broadcast(const Dim& a, const Dim& b);
   std::vector<Dim> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
 
-  // Outputs ----------------------------------------------------------------------------------------------------------------
+  // Outputs
+  // ----------------------------------------------------------------------------------------------------------------
   /// Setting an output beyond num_outputs(), or one that is left out, does nothing.
   void set_output(std::size_t i, ValueType type);
   void set_tensor(std::size_t i, ElementType element, std::vector<Dim> dims);
@@ -99,7 +111,9 @@ class InferContext {
   /// Records known integer values of an output already set.
   void set_values(std::size_t i, std::vector<Dim> values);
 
-  std::vector<ValueType> infer_body(graph::Graph& body, const std::vector<ValueType>& inputs) { return infer_body_(body, inputs); }
+  std::vector<ValueType> infer_body(graph::Graph& body, const std::vector<ValueType>& inputs) {
+    return infer_body_(body, inputs);
+  }
   graph::SymbolTable& symbols() { return symbols_; }
 
   std::vector<ValueType>& outputs() { return outputs_; }

@@ -63,11 +63,7 @@ void infer_gemm(InferContext& context) {
     if (context.rank(2) > 2)
       fail(ErrorCode::kInvalidModel, "C must broadcast to [M, N], but it is {}", context.input(2).to_string());
     for (std::size_t i = 0; i < context.rank(2); ++i) {
-      const Dim& c = context.dim(2, context.rank(2) - 1 - i);
-      if (!c.is(1)) context.broadcast(c, dims[1 - i]);
-      if (c.is_constant() && dims[1 - i].is_constant() && !c.is(1) && c != dims[1 - i]) {
-        fail(ErrorCode::kInvalidModel, "C must broadcast to [M, N], but it is {}", context.input(2).to_string());
-      }
+      context.require_broadcasts_to(context.dim(2, context.rank(2) - 1 - i), dims[1 - i], "dimensions of C and [M, N]");
     }
   }
   context.set_tensor(0, context.element(0), std::move(dims));

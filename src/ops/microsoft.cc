@@ -7,8 +7,9 @@ namespace {
 /// Gelu(data + bias): data [..., n], bias [n].
 void infer_bias_gelu(InferContext& context) {
   const ValueType& data = context.tensor(0);
-  context.require(data.element == context.tensor(1).element, "data and bias must have one element type, found " +
-                                                                 data.to_string() + " and " + context.input(1).to_string());
+  context.require(
+      data.element == context.tensor(1).element,
+      "data and bias must have one element type, found " + data.to_string() + " and " + context.input(1).to_string());
   context.require_rank(1, 1);
   context.set_like(0, 0);
   if (!data.has_rank || !context.has_rank(1)) return;

@@ -72,15 +72,13 @@ void infer_concat(InferContext& context) {
   if (rank == 1 && is_integer(element)) concat_values(context);
 }
 
-/// Sizes of `count` near-equal parts: all ceil(total / count) but the last.
+/// Sizes of `count` near-equal parts: ceil(total / count) each, as long as there is something left.
 std::vector<Dim> equal_parts(const Dim& total, std::size_t count) {
   const Dim chunk = ceil_div(total, Dim(static_cast<std::int64_t>(count)));
   std::vector<Dim> parts(count, chunk);
-  if (total.is_constant()) {
-    for (std::size_t i = 0; i < count; ++i)
-      parts[i] = max(min(chunk, total - chunk * Dim(static_cast<std::int64_t>(i))), 0);
-  } else if (count > 0) {
-    parts.back() = total - chunk * Dim(static_cast<std::int64_t>(count) - 1);
+  for (std::size_t i = 1; i < count; ++i) {
+    const Dim left = total - chunk * Dim(static_cast<std::int64_t>(i));
+    parts[i] = max(i + 1 < count ? min(chunk, left) : left, 0);  // what is left for the last never exceeds a chunk
   }
   return parts;
 }

@@ -34,11 +34,8 @@ void require_broadcastable_to_data(InferContext& context, std::size_t parameter)
   context.require(own <= rank, "input " + std::to_string(parameter) + " has rank " + std::to_string(own) +
                                    ", more than the data's rank " + std::to_string(rank));
   for (std::size_t i = 0; i < own; ++i) {
-    const Dim &data = context.dim(0, rank - own + i), &dim = context.dim(parameter, i);
-    const bool fits = dim.is(1) || !dim.is_constant() || !data.is_constant() || dim == data;
-    context.require(fits, "input " + std::to_string(parameter) + ", " + context.input(parameter).to_string() +
-                              ", does not broadcast to the data's " + context.input(0).to_string());
-    if (!dim.is(1)) context.broadcast(data, dim);
+    context.require_broadcasts_to(context.dim(parameter, i), context.dim(0, rank - own + i),
+                                  "dimensions of input " + std::to_string(parameter) + " and the data");
   }
 }
 
@@ -110,10 +107,9 @@ void infer_group_normalization(InferContext& context) {
   infer_instance_normalization(context);
   const std::int64_t groups = context.attributes().get_int("num_groups");
   context.require(groups > 0, "attribute 'num_groups' must be positive, found " + std::to_string(groups));
-  if (!context.has_rank(0) || !context.dim(0, 1).is_constant()) return;
-  const std::int64_t count = context.dim(0, 1).constant();
-  context.require(count % groups == 0, "attribute 'num_groups', " + std::to_string(groups) + ", must divide the " +
-                                           std::to_string(count) + " channels");
+  if (!context.has_rank(0)) return;
+  context.require_multiple(context.dim(0, 1), groups,
+                           "the channels, and the nearest multiple of attribute 'num_groups' below,");
 }
 
 void infer_lp_normalization(InferContext& context) {

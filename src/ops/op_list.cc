@@ -36,7 +36,8 @@ OpTable build_table() {
   add_microsoft_ops(table);
   add_internal_ops(table);
   std::sort(table.begin(), table.end(), [](const OpDef& a, const OpDef& b) { return key(a) < key(b); });
-  const auto twice = std::adjacent_find(table.begin(), table.end(), [](const OpDef& a, const OpDef& b) { return key(a) == key(b); });
+  const auto twice =
+      std::adjacent_find(table.begin(), table.end(), [](const OpDef& a, const OpDef& b) { return key(a) == key(b); });
   if (twice != table.end()) fail(ErrorCode::kInternal, "operator {} is defined twice", twice->name);
   return table;
 }
@@ -51,7 +52,8 @@ const OpTable& all_ops() {
 const OpDef* find_op(std::string_view domain, std::string_view name) {
   const OpTable& table = all_ops();
   const auto wanted = std::tie(domain, name);
-  const auto it = std::lower_bound(table.begin(), table.end(), wanted, [](const OpDef& op, const auto& k) { return key(op) < k; });
+  const auto it =
+      std::lower_bound(table.begin(), table.end(), wanted, [](const OpDef& op, const auto& k) { return key(op) < k; });
   return it != table.end() && key(*it) == wanted ? &*it : nullptr;
 }
 

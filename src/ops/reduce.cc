@@ -109,10 +109,7 @@ void infer_top_k(InferContext& context) {
   dims[axis] = k ? k->front() : context.fresh("k");
   if (dims[axis].is_constant() && dims[axis].constant() < 0)
     fail(ErrorCode::kInvalidArgument, "k must not be negative, found {}", dims[axis].constant());
-  if (dims[axis].is_constant() && x.dims[axis].is_constant() && dims[axis].constant() > x.dims[axis].constant()) {
-    fail(ErrorCode::kInvalidArgument, "k is {}, but axis {} of {} has fewer elements", dims[axis].constant(), axis,
-         x.to_string());
-  }
+  context.require_at_most(dims[axis], x.dims[axis], "the elements along the axis, and the greater of them and k,");
   context.set_tensor(0, element, dims);
   context.set_tensor(1, ElementType::kInt64, std::move(dims));
 }

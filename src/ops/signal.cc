@@ -21,9 +21,12 @@ Dim value_or_fresh(InferContext& context, std::size_t input, const char* hint) {
 }
 
 /// Complex numbers lie along the last axis: 1 for real input, 2 for complex.
-void require_complex_axis(const InferContext& context, const Dim& last) {
+void require_complex_axis(InferContext& context, const Dim& last) {
   const bool fits = !last.is_constant() || last.is(1) || last.is(2);
   context.require(fits, "the last dimension must be 1 (real) or 2 (complex), found " + last.to_string());
+  if (last.is_constant()) return;
+  context.same((last - Dim(1)) * (last - Dim(2)), 0,
+               "0 and how far the last dimension is from 1, times how far from 2,");
 }
 
 void infer_dft(InferContext& context) {

@@ -40,8 +40,8 @@ class Frame {
   /// What a body's frame takes over from its parent: the values of outer symbols.
   void import_symbols(const Frame& parent);
 
-  /// Runs the plan. `inputs` are the graph's inputs in order; what they point to stays valid during the call. Returns the
-  /// graph's outputs; each owns its memory, or shares a constant's.
+  /// Runs the plan. `inputs` are the graph's inputs in order; what they point to stays valid during the call. Returns
+  /// the graph's outputs; each owns its memory, or shares a constant's.
   std::vector<Value> run(std::span<const Slot* const> inputs, const RunSettings& settings);
 
   const Plan& plan() const { return plan_; }
@@ -66,6 +66,7 @@ class Frame {
   void bind_kernels(std::size_t index, ShapePlan& shape_plan);
   void evaluate_shape_values(const Segment& segment, ShapePlan& shape_plan) const;
   void check_constraints(const Segment& segment) const;
+  [[noreturn]] void refuse_size(graph::ValueId value, const graph::Dim& expression, std::int64_t size) const;
   void apply(std::size_t index, const ShapePlan& shape_plan);
   void allocate_outputs(std::size_t index);
 
@@ -85,12 +86,12 @@ class Frame {
   const Provider& provider(std::int32_t index) const { return *plan_.providers()[static_cast<std::size_t>(index)]; }
 
   const Plan& plan_;
-  std::vector<Slot> slots_;               ///< by ValueId
-  std::vector<std::int64_t> symbols_;     ///< by SymbolId; -1 where not known in this run
+  std::vector<Slot> slots_;                              ///< by ValueId
+  std::vector<std::int64_t> symbols_;                    ///< by SymbolId; -1 where not known in this run
   std::vector<std::shared_ptr<const ShapePlan>> bound_;  ///< by segment: what slots_ and contexts are set up for
-  std::vector<bool> is_bound_now_;        ///< by segment: bound in this run
-  std::vector<std::vector<GrowingBuffer>> arenas_;  ///< by segment, by provider
-  std::vector<GrowingBuffer> workspaces_;           ///< by provider
+  std::vector<bool> is_bound_now_;                       ///< by segment: bound in this run
+  std::vector<std::vector<GrowingBuffer>> arenas_;       ///< by segment, by provider
+  std::vector<GrowingBuffer> workspaces_;                ///< by provider
   std::vector<StepState> states_;
   std::vector<std::shared_ptr<Stream>> streams_;
   std::vector<std::int64_t> imported_;

@@ -13,7 +13,8 @@ using graph::ValueType;
 void Frame::match_symbols(const ValueType& type, const Shape& shape, const std::string& what, bool define) {
   if (!type.is_tensor() || !type.has_rank) return;
   if (type.rank() != shape.rank()) {
-    fail(ErrorCode::kInvalidArgument, "'{}' has shape {}, but the model expects {}", what, shape.to_string(), type.to_string());
+    fail(ErrorCode::kInvalidArgument, "'{}' has shape {}, but the model expects {}", what, shape.to_string(),
+         type.to_string());
   }
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     const auto symbol = type.dims[i].as_symbol();
@@ -72,13 +73,17 @@ std::shared_ptr<const ShapePlan> Frame::make_shape_plan(std::size_t index) {
   sizes.reserve(segment.expressions.size());
   for (const Dim& expression : segment.expressions) {
     sizes.push_back(expression.evaluate(symbols_));
-    if (sizes.back() < 0) fail(ErrorCode::kInvalidArgument, "the dimension {} would be {} for these inputs", expression.to_string(), sizes.back());
   }
   std::vector<std::size_t> value_bytes(segment.values.size());
   shape_plan->shapes.resize(segment.values.size());
   for (std::size_t i = 0; i < segment.values.size(); ++i) {
-    for (std::int32_t expression : segment.dims[i]) shape_plan->shapes[i].push_back(sizes[static_cast<std::size_t>(expression)]);
-    value_bytes[i] = byte_size(plan_.graph().value(segment.values[i]).type.element, shape_plan->shapes[i].num_elements());
+    for (std::int32_t expression : segment.dims[i]) {
+      const std::int64_t size = sizes[static_cast<std::size_t>(expression)];
+      if (size < 0) refuse_size(segment.values[i], segment.expressions[static_cast<std::size_t>(expression)], size);
+      shape_plan->shapes[i].push_back(size);
+    }
+    value_bytes[i] =
+        byte_size(plan_.graph().value(segment.values[i]).type.element, shape_plan->shapes[i].num_elements());
   }
   std::vector<std::size_t> slot_bytes(segment.slots.size(), 0);
   for (std::size_t i = 0; i < segment.values.size(); ++i) {
@@ -147,12 +152,24 @@ void Frame::evaluate_shape_values(const Segment& segment, ShapePlan& shape_plan)
   }
 }
 
+void Frame::refuse_size(graph::ValueId value, const Dim& expression, std::int64_t size) const {
+  Error error(ErrorCode::kInvalidArgument,
+              fmt::format("the dimension {} would be {} for these inputs", expression.to_string(), size));
+  if (const graph::Node* node = plan_.graph().producer(value)) error.add_context(ops::node_place(*node));
+  throw error;
+}
+
 void Frame::check_constraints(const Segment& segment) const {
   for (const ops::Constraint& constraint : segment.constraints) {
     const std::int64_t a = constraint.a.evaluate(symbols_), b = constraint.b.evaluate(symbols_);
-    if (a == b || (constraint.kind == ops::Constraint::Kind::kBroadcastable && (a == 1 || b == 1))) continue;
-    fail(ErrorCode::kInvalidArgument, "the input shapes contradict the model: {} must agree, but {} is {} and {} is {}",
-         constraint.what, constraint.a.to_string(), a, constraint.b.to_string(), b);
+    using Kind = ops::Constraint::Kind;
+    if (a == b || (constraint.kind != Kind::kEqual && a == 1) || (constraint.kind == Kind::kBroadcastable && b == 1))
+      continue;
+    Error error(ErrorCode::kInvalidArgument,
+                fmt::format("the input shapes contradict the model: {} must agree, but {} is {} and {} is {}",
+                            constraint.what, constraint.a.to_string(), a, constraint.b.to_string(), b));
+    error.add_context(constraint.node);
+    throw error;
   }
 }
 
@@ -160,7 +177,8 @@ void Frame::apply(std::size_t index, const ShapePlan& shape_plan) {
   const Segment& segment = plan_.segments()[index];
   std::vector<std::byte*> bases(plan_.providers().size(), nullptr);
   for (std::size_t p = 0; p < bases.size(); ++p) {
-    bases[p] = static_cast<std::byte*>(arenas_[index][p].ensure(provider(static_cast<std::int32_t>(p)), shape_plan.arena_bytes[p]));
+    bases[p] = static_cast<std::byte*>(
+        arenas_[index][p].ensure(provider(static_cast<std::int32_t>(p)), shape_plan.arena_bytes[p]));
     workspaces_[p].ensure(provider(static_cast<std::int32_t>(p)), shape_plan.workspace_bytes[p]);
   }
   for (std::size_t i = 0; i < segment.values.size(); ++i) {
@@ -174,12 +192,14 @@ void Frame::apply(std::size_t index, const ShapePlan& shape_plan) {
     const ValuePlan& root = plan_.value(value.root);
     // An in-place output or a view shares its root's buffer; roots of other spaces are set as the run goes.
     if (root.space == Space::kArena && root.slot >= 0 && root.segment == static_cast<std::int32_t>(index)) {
-      mine.view.data_ptr = bases[static_cast<std::size_t>(root.provider)] + shape_plan.slot_offsets[static_cast<std::size_t>(root.slot)];
+      mine.view.data_ptr =
+          bases[static_cast<std::size_t>(root.provider)] + shape_plan.slot_offsets[static_cast<std::size_t>(root.slot)];
     }
   }
   const std::byte* shape_value = shape_plan.shape_values.data();
   for (const ShapeValue& one : segment.shape_values) {
-    slot(one.value).view.data_ptr = const_cast<std::byte*>(shape_value);  // nobody writes to it: no output shares it in place
+    slot(one.value).view.data_ptr =
+        const_cast<std::byte*>(shape_value);  // nobody writes to it: no output shares it in place
     shape_value += 8 * one.elements.size();
   }
   for (std::size_t i = 0; i < shape_plan.bindings.size(); ++i) {

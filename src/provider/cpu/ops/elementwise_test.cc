@@ -138,7 +138,7 @@ const OpCase kBinary[] = {
      "PRelu",
      {{E::kFloat32, {2, 2}, {-1, 1, -2, 2}}, row({0.5, 0.25})},
      {{E::kFloat32, {2, 2}, {-0.5, 1, -1, 2}}}},
-    {"PReluSlopeLarger", "PRelu", {row({-1}), row({1, 2})}, {}, {}, "does not broadcast to x"},
+    {"PReluSlopeLarger", "PRelu", {row({-1}), row({1, 2})}, {}, {}, "does not broadcast to 1"},
     {"ShiftLeft",
      "BitShift",
      {row({1, 255}, E::kUInt8), row({7, 8}, E::kUInt8)},

@@ -134,7 +134,7 @@ const OpCase kOthers[] = {
      "TopK",
      {{E::kFloat16, {3}, {1, 3, 2}}, {E::kInt64, {1}, {3}}},
      {{E::kFloat16, {3}, {3, 2, 1}}, {E::kInt64, {3}, {1, 2, 0}}}},
-    {"TopKTooMany", "TopK", {{E::kFloat32, {2}, {1, 2}}, {E::kInt64, {1}, {3}}}, {}, {}, "k is 3"},
+    {"TopKTooMany", "TopK", {{E::kFloat32, {2}, {1, 2}}, {E::kInt64, {1}, {3}}}, {}, {}, "one is 3 and the other 2"},
 };
 INSTANTIATE_TEST_SUITE_P(Others, Reduce, testing::ValuesIn(kOthers), case_name);
 
