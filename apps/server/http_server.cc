@@ -188,9 +188,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     request.body = std::move(parser_->get().body());
     id_ = request.id;
     ++server_.handling;
-    server_.callbacks.handle(std::move(request), [self = shared_from_this()](HttpResponse response) {
-      asio::post(self->server_.io,
-                 [self, response = std::move(response)]() mutable { self->write(std::move(response)); });
+    // The connection is handed on, not shared: it must end on the I/O thread, and the worker lets go of `respond`
+    // later.
+    auto owner = std::make_shared<std::shared_ptr<Connection>>(shared_from_this());
+    server_.callbacks.handle(std::move(request), [owner, &io = server_.io](HttpResponse response) {
+      asio::post(io, [connection = std::move(*owner), response = std::move(response)]() mutable {
+        connection->write(std::move(response));
+      });
     });
   }
 
