@@ -222,7 +222,7 @@ MODELS = [
     Model("silero-vad-sequence", lambda: from_wheel("silero", VAD + "silero_vad_16k_sequence.onnx"),
           tuple(Case(f"{n} steps", functools.partial(vad_sequence, n)) for n in (1, 20, 90))),
     Model("ocr-classify", lambda: from_wheel("rapidocr", OCR + "ch_ppocr_mobile_v2.0_cls_infer.onnx"),
-          image_cases("x", (1, 3, 48, 192), (5, 3, 48, 192), full=((2, 3, 32, 100),))),
+          image_cases("x", (1, 3, 48, 192), (5, 3, 48, 192), full=((2, 3, 48, 100),))),
     Model("ocr-recognise", lambda: from_wheel("rapidocr", OCR + "ch_PP-OCRv4_rec_infer.onnx"),
           image_cases("x", (1, 3, 48, 320), (3, 3, 48, 104), full=((6, 3, 48, 320), (1, 3, 48, 1000))), heavy=True),
     Model("ocr-detect", lambda: from_wheel("rapidocr", OCR + "ch_PP-OCRv4_det_infer.onnx"),
