@@ -156,13 +156,14 @@ def shortened(item, most=40):
 
 def with_distinct_forms(reference, tokens):
     """Those whose normalized forms differ. Of several with the same form the reference finds any: it keeps them in a hash map
-    of random order, so that its answer changes from run to run."""
+    of random order, so that its answer changes from run to run. None has an empty form either: the reference finds one at
+    every place, and beside a token that takes the whitespace to its right it takes memory without end."""
     normalize = reference.normalizer.normalize_str if reference.normalizer else str
     form = lambda token: normalize(token.content) if token.normalized else (token.content,)
     known = {form(token): token.content for token in reference.get_added_tokens_decoder().values()}
     kept = []
     for token in tokens:
-        if known.setdefault(form(token), token.content) == token.content:
+        if form(token) and known.setdefault(form(token), token.content) == token.content:
             kept.append(token)
     return kept
 
