@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/core.h>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sys/resource.h>
+#include <string>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/model_inputs.h"
@@ -60,10 +62,13 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+/// The most memory this program has held. (getrusage would count what the process held before it became this program.)
 double peak_mib() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr) / 1024;
+  }
+  return 0;
 }
 
 std::vector<double> time_runs(const Session& session, const NamedValues& inputs, const BenchCommand& command) {
