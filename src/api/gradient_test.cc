@@ -17,10 +17,6 @@ constexpr std::int64_t kDouble = 11, kStrings = 8;
 std::string strings_attribute(std::string_view name, const std::vector<std::string>& values) {
   return Message().text(1, name).texts(9, values).number(20, kStrings);
 }
-std::string ints(std::string_view name, const std::vector<std::int64_t>& values) {
-  const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t));
-  return tensor_header(name, 7, {static_cast<std::int64_t>(values.size())}).text(9, bytes);
-}
 std::string gradient(const std::vector<std::string>& xs, const std::string& y, const std::vector<std::string>& inputs,
                      const std::vector<std::string>& outputs, const std::vector<std::string>& zs = {}) {
   std::vector<std::string> attributes = {strings_attribute("xs", xs), string_attribute("y", y)};

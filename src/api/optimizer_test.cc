@@ -15,13 +15,6 @@ using namespace onnx::testing;  // NOLINT(google-build-using-namespace)
 
 constexpr std::int64_t kFloat = 1;
 
-std::string ints(std::string_view name, const std::vector<std::int64_t>& values, bool scalar = false) {
-  const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t));
-  return tensor_header(
-             name, 7,
-             scalar ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{static_cast<std::int64_t>(values.size())})
-      .text(9, bytes);
-}
 std::string bytes(std::string_view name, const std::vector<std::int64_t>& dims,
                   const std::vector<std::int8_t>& values) {
   return tensor_header(name, 3, dims)

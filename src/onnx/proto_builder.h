@@ -88,6 +88,13 @@ inline std::string float_tensor(std::string_view name, const std::vector<std::in
   const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
   return tensor_header(name, 1, dims).text(9, bytes);
 }
+/// An int64 vector, or with `scalar` its only element.
+inline std::string ints(std::string_view name, const std::vector<std::int64_t>& values, bool scalar = false) {
+  const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(std::int64_t));
+  std::vector<std::int64_t> dims;
+  if (!scalar) dims.push_back(static_cast<std::int64_t>(values.size()));
+  return tensor_header(name, 7, dims).text(9, bytes);
+}
 /// Dimensions that are negative become named ones: "d1" for -1, and so on.
 inline std::string value_info(std::string_view name, std::int64_t element, const std::vector<std::int64_t>& dims) {
   Message shape;

@@ -78,4 +78,11 @@ void expect_infer_error(Fn&& fn, std::string_view part) {
   }
 }
 
+/// One attribute.
+inline graph::Attributes with(const char* name, graph::Attribute value) {
+  graph::Attributes out;
+  out.set(name, std::move(value));
+  return out;
+}
+
 }  // namespace sardonyx::ops

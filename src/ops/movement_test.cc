@@ -5,12 +5,6 @@ namespace {
 
 constexpr ElementType kF = ElementType::kFloat32;
 
-graph::Attributes with(const char* name, graph::Attribute value) {
-  graph::Attributes out;
-  out.set(name, std::move(value));
-  return out;
-}
-
 TEST(InferSlice, BoundsThatAreSizes) {
   NodeInference infer;
   const Dim past = infer.symbol("past"), seq = infer.symbol("seq");

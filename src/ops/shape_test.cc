@@ -5,12 +5,6 @@ namespace {
 
 constexpr ElementType kF = ElementType::kFloat32, kI = ElementType::kInt64;
 
-graph::Attributes with(const char* name, graph::Attribute value) {
-  graph::Attributes out;
-  out.set(name, std::move(value));
-  return out;
-}
-
 TEST(InferShape, IsTheDimensionsThemselves) {
   NodeInference infer;
   EXPECT_EQ(infer.run("Shape", {infer.type(kF, {"batch", "seq", "768"})}), "int64[3]");

@@ -15,11 +15,6 @@ namespace {
 using E = ElementType;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
-Numbers row(E type, std::vector<double> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  return {type, {count}, std::move(values)};
-}
-
 OpCase cast(std::string name, Numbers from, Numbers to,
             std::vector<std::pair<std::string, graph::Attribute>> more = {}) {
   more.emplace_back("to", static_cast<std::int64_t>(to.type));

@@ -8,10 +8,6 @@ namespace {
 
 using E = ElementType;
 
-Numbers row(E type, std::vector<double> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  return {type, {count}, std::move(values)};
-}
 Numbers scalar(E type, double value) { return {type, {}, {value}}; }
 
 class Linalg : public testing::TestWithParam<OpCase> {};

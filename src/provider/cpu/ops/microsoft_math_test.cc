@@ -9,10 +9,6 @@ namespace {
 using E = ElementType;
 constexpr const char* kDomain = "com.microsoft";
 
-Numbers row(E type, std::vector<double> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  return {type, {count}, std::move(values)};
-}
 Numbers scalar(E type, double value) { return {type, {}, {value}}; }
 const Numbers kLeftOut{E::kUndefined, {}, {}};
 const Numbers kA{E::kFloat32, {2, 3}, {1, 2, 3, 4, 5, 6}}, kB{E::kFloat32, {3, 2}, {1, 2, 3, 4, 5, 6}};

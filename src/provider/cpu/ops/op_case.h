@@ -43,6 +43,12 @@ void check(const OpCase& test);
 /// The same with every input and output of type `from` turned into `to`.
 OpCase with_type(OpCase test, ElementType from, ElementType to);
 
+/// A vector.
+inline Numbers row(ElementType type, std::vector<double> values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  return {type, {count}, std::move(values)};
+}
+
 inline std::string case_name(const testing::TestParamInfo<OpCase>& info) { return info.param.name; }
 
 }  // namespace sardonyx::provider::cpu

@@ -9,10 +9,6 @@ namespace {
 using E = ElementType;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
-Numbers row(E type, std::vector<double> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  return {type, {count}, std::move(values)};
-}
 Numbers scalar(E type, double value) { return {type, {}, {value}}; }
 graph::Attributes number(const char* name, std::int64_t value) { return attributes({{name, value}}); }
 
