@@ -24,6 +24,16 @@ Node& GraphEdit::insert_before(NodeId before, Node node) {
   return graph_.nodes_.back();
 }
 
+ValueId GraphEdit::add_before(NodeId before, std::string op_type, std::vector<ValueId> inputs, Attributes attributes) {
+  Node node;
+  node.name = graph_.node(before).name + "/" + op_type;
+  node.op_type = std::move(op_type);
+  node.inputs = std::move(inputs);
+  node.outputs = {graph_.add_value(node.name)};
+  node.attributes = std::move(attributes);
+  return insert_before(before, std::move(node)).outputs[0];
+}
+
 bool GraphEdit::commit() {
   if (replaced_.empty() && removed_.empty() && inserted_.empty()) return false;
   for (NodeId id : removed_) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -28,6 +29,9 @@ class GraphEdit {
   bool is_removed(NodeId id) const { return removed_.contains(id); }
   /// A new node, placed just before `before`; kNoNode: at the end. Those inserted before one node keep their order.
   Node& insert_before(NodeId before, Node node);
+  /// The same for a standard operator with one output, named after `before`; returns the output, a new value without a
+  /// type.
+  ValueId add_before(NodeId before, std::string op_type, std::vector<ValueId> inputs, Attributes attributes = {});
 
   /// Makes the changes. Returns whether there were any. The order is topological after it, if it was and if each new
   /// node was placed behind what it reads; else call Graph::sort().

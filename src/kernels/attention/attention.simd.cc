@@ -10,15 +10,6 @@ SARDONYX_INLINE float scalar_exp(float x) {
   return lane[0];
 }
 
-SARDONYX_INLINE F32x16 load_some(const float* p, size_t lanes) { return lanes == kLanes ? load(p) : load_partial(p, lanes); }
-SARDONYX_INLINE void store_some(float* p, size_t lanes, F32x16 a) {
-  if (lanes == kLanes) {
-    store(p, a);
-  } else {
-    store_partial(p, lanes, a);
-  }
-}
-
 SARDONYX_INLINE M16 removed(const uint8_t* keep, size_t lanes) {
   if (lanes == kLanes) return load_widen(keep) == set1_int(0);
   uint8_t bytes[kLanes] = {};

@@ -151,7 +151,7 @@ void pack_transposed(const float* b, ptrdiff_t n_stride, size_t k, size_t column
         block[l] = zero();
         if (j + l >= columns) continue;
         const float* column = b + static_cast<ptrdiff_t>(j + l) * n_stride + i;
-        block[l] = count == kLanes ? load(column) : load_partial(column, count);
+        block[l] = load_some(column, count);
       }
       transpose(block);
       if (count == kLanes) {

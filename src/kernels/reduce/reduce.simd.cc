@@ -73,7 +73,7 @@ void reduce_columns(const float* x, size_t n, size_t stride, size_t width, float
       F32x16 sum = set1(Step::identity());
       for (size_t i = begin; i < end; ++i) {
         const float* p = x + i * stride + j;
-        sum = Step::add(sum, lanes == kLanes ? load(p) : load_partial(p, lanes));
+        sum = Step::add(sum, load_some(p, lanes));
       }
       if (begin == 0) {
         total = sum;
@@ -225,14 +225,6 @@ SARDONYX_INLINE void for_vectors(size_t n, Step step) {
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) step(i, kLanes);
   if (i < n) step(i, n - i);
-}
-SARDONYX_INLINE F32x16 load_some(const float* p, size_t lanes) { return lanes == kLanes ? load(p) : load_partial(p, lanes); }
-SARDONYX_INLINE void store_some(float* p, size_t lanes, F32x16 a) {
-  if (lanes == kLanes) {
-    store(p, a);
-  } else {
-    store_partial(p, lanes, a);
-  }
 }
 
 /// x plus the residual, stored where it is read again: in `sum`, else in y.

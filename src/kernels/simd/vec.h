@@ -34,6 +34,15 @@ inline constexpr size_t kLanes = 16;
 SARDONYX_INLINE F32x16 load_partial(const float* p, size_t n, float fill) {
   return select(first_lanes(n), load_partial(p, n), set1(fill));
 }
+/// A whole vector, or the first `lanes` of one: the last of a row. load_some gives 0 in the others.
+SARDONYX_INLINE F32x16 load_some(const float* p, size_t lanes) { return lanes == kLanes ? load(p) : load_partial(p, lanes); }
+SARDONYX_INLINE void store_some(float* p, size_t lanes, F32x16 a) {
+  if (lanes == kLanes) {
+    store(p, a);
+  } else {
+    store_partial(p, lanes, a);
+  }
+}
 SARDONYX_INLINE F32x16 operator-(F32x16 a) { return from_bits(to_bits(a) ^ set1_int(INT32_MIN)); }
 SARDONYX_INLINE F32x16 abs(F32x16 a) { return from_bits(to_bits(a) & set1_int(INT32_MAX)); }
 /// The magnitude of a with the sign of b.

@@ -9,16 +9,6 @@ using graph::Attributes;
 using graph::ValueId;
 using graph::ValueType;
 
-ValueId GradientBuilder::add(std::string op_type, std::vector<ValueId> inputs, Attributes attributes) {
-  graph::Node node;
-  node.name = graph_.node(before_).name + "/" + op_type;
-  node.op_type = std::move(op_type);
-  node.inputs = std::move(inputs);
-  node.outputs = {graph_.add_value(node.name)};
-  node.attributes = std::move(attributes);
-  return edit_.insert_before(before_, std::move(node)).outputs[0];
-}
-
 ValueId GradientBuilder::ints(const std::vector<std::int64_t>& values) {
   return model_.add_constant_value(graph_, graph_.node(before_).name + "/ints",
                                    Tensor::from<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));

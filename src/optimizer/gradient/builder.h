@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph_edit.h"
@@ -15,7 +16,9 @@ class GradientBuilder {
   GradientBuilder(graph::Model& model, graph::Graph& graph, graph::GraphEdit& edit, graph::NodeId before)
       : model_(model), graph_(graph), edit_(edit), before_(before) {}
 
-  graph::ValueId add(std::string op_type, std::vector<graph::ValueId> inputs, graph::Attributes attributes = {});
+  graph::ValueId add(std::string op_type, std::vector<graph::ValueId> inputs, graph::Attributes attributes = {}) {
+    return edit_.add_before(before_, std::move(op_type), std::move(inputs), std::move(attributes));
+  }
   graph::ValueId ints(const std::vector<std::int64_t>& values);
   /// A scalar of `like`'s element type.
   graph::ValueId number(float value, graph::ValueId like);

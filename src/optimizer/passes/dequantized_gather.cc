@@ -7,17 +7,6 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-ValueId add(Graph& graph, graph::GraphEdit& edit, const Node& before, std::string op, std::vector<ValueId> inputs,
-            graph::Attributes attributes = {}) {
-  Node node;
-  node.op_type = std::move(op);
-  node.name = before.name + "/" + node.op_type;
-  node.inputs = std::move(inputs);
-  node.outputs = {graph.add_value(node.name)};
-  node.attributes = std::move(attributes);
-  return edit.insert_before(before.id, std::move(node)).outputs[0];
-}
-
 /// Whether a gather along axis 0 reads rows of a constant integer matrix that has one scale a row (or one in all).
 bool matches(const PassContext& context, const Graph& graph, const Node& gather, const Node*& dequantize) {
   if (!gather.is("Gather") || gather.attributes.get_int("axis", 0) != 0) return false;
@@ -53,17 +42,16 @@ bool gather_before_dequantizing(PassContext& context, Graph& graph) {
       last_axis = context.model.add_constant_value(graph, gather.name + "/axes", Tensor::from<std::int64_t>({1}, axes));
     }
     const auto per_gathered_row = [&](ValueId values) {
-      return per_row ? add(graph, edit, gather, "Unsqueeze",
-                           {add(graph, edit, gather, "Gather", {values, rows}), last_axis})
+      return per_row ? edit.add_before(id, "Unsqueeze", {edit.add_before(id, "Gather", {values, rows}), last_axis})
                      : values;
     };
     ValueId value =
-        add(graph, edit, gather, "Cast", {add(graph, edit, gather, "Gather", {dequantize->inputs[0], rows})}, to_float);
+        edit.add_before(id, "Cast", {edit.add_before(id, "Gather", {dequantize->inputs[0], rows})}, to_float);
     if (zero_point != graph::kNoValue) {
-      value = add(graph, edit, gather, "Sub",
-                  {value, add(graph, edit, gather, "Cast", {per_gathered_row(zero_point)}, to_float)});
+      value =
+          edit.add_before(id, "Sub", {value, edit.add_before(id, "Cast", {per_gathered_row(zero_point)}, to_float)});
     }
-    value = add(graph, edit, gather, "Mul", {value, per_gathered_row(scale)});
+    value = edit.add_before(id, "Mul", {value, per_gathered_row(scale)});
     edit.replace_uses(gather.outputs[0], value);
     edit.remove(id);
   }
