@@ -9,133 +9,107 @@ namespace sardonyx::text {
 
 namespace {
 
-constexpr std::uint32_t kHead = 24;
+constexpr std::uint32_t kHead = 8;
 
-/// A key with its first bytes as three big-endian numbers, which decide nearly every comparison: keys themselves are
-/// far apart in memory, and each look at one costs as much as all the rest.
+/// A key and some of its bytes, which spare looks at the key itself: keys are far apart in memory, and each look at one
+/// costs as much as all the rest.
 struct Key {
-  std::uint64_t head[3];
+  std::uint64_t head;  ///< kHead bytes from a multiple of kHead on, the first in the lowest bits
+  const char* text;
   std::uint32_t size;
-  std::uint32_t index;  ///< of its entry
+  std::uint32_t value;
 
-  unsigned char at(std::uint32_t depth) const {
-    return static_cast<unsigned char>(head[depth / 8] >> (56 - depth % 8 * 8));
-  }
-  bool same_head(const Key& other) const {
-    return head[0] == other.head[0] && head[1] == other.head[1] && head[2] == other.head[2];
-  }
-};
+  /// The byte at `depth`, which must lie in the head.
+  unsigned char at(std::uint32_t depth) const { return static_cast<unsigned char>(head >> depth % kHead * 8); }
 
-Key key_of(const Trie::Entry& entry, std::uint32_t index) {
-  const std::string_view text = entry.first;
-  Key key{{0, 0, 0}, static_cast<std::uint32_t>(text.size()), index};
-  text.copy(reinterpret_cast<char*>(key.head), kHead);
-  for (std::uint64_t& word : key.head) word = __builtin_bswap64(word);
-  return key;
-}
-
-/// Entries in the order of their keys' bytes.
-class SortedKeys {
- public:
-  explicit SortedKeys(std::span<const Trie::Entry> entries) : entries_(entries) {
-    keys_.reserve(entries.size());
-    values_.reserve(entries.size());
-    for (const Trie::Entry& entry : entries) {
-      keys_.push_back(key_of(entry, static_cast<std::uint32_t>(keys_.size())));
-      values_.push_back(entry.second);
+  void read_head(std::uint32_t depth) {
+    const char* const from = text + depth;
+    const std::uint32_t left = size - depth;
+    if (left >= kHead) {
+      head = load<std::uint64_t>(from);
+    } else if (left >= 4) {  // two loads that may overlap
+      head = load<std::uint32_t>(from) | std::uint64_t{load<std::uint32_t>(from + left - 4)} << (left - 4) * 8;
+    } else {
+      head = 0;
+      for (std::uint32_t i = 0; i < left; ++i) head |= std::uint64_t{static_cast<unsigned char>(from[i])} << i * 8;
     }
-    sort(keys_.data(), keys_.size(), 0);
-    keep_last_of_equal();
   }
 
-  std::size_t size() const { return keys_.size(); }
-  std::uint32_t length(std::size_t i) const { return keys_[i].size; }
-  /// Values are far apart too. They are asked for from the last key to the first, so those of earlier keys are fetched
-  /// ahead.
-  std::uint32_t value(std::size_t i) const {
-    constexpr std::size_t kAhead = 12;
-    if (i >= kAhead) __builtin_prefetch(&values_[keys_[i - kAhead].index]);
-    return values_[keys_[i].index];
-  }
-  unsigned char at(std::size_t i, std::uint32_t depth) const {
-    return depth < kHead ? keys_[i].at(depth) : static_cast<unsigned char>(text(i)[depth]);
-  }
-  bool starts_with(std::size_t i, std::string_view start) const { return text(i).starts_with(start); }
   /// Writes what follows the first `depth` bytes to `out`, and returns where that ends. Up to kHead more bytes may be
   /// written.
-  char* write_tail(std::size_t i, std::uint32_t depth, char* out) const {
-    const Key& key = keys_[i];
-    if (key.size > kHead) return std::copy_n(text(i).data() + depth, key.size - depth, out);
-    char bytes[2 * kHead] = {};
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::uint64_t word = __builtin_bswap64(key.head[k]);
-      std::memcpy(bytes + 8 * k, &word, sizeof word);
+  char* write_tail(std::uint32_t depth, char* out) const {
+    const char* const from = text + depth;
+    const std::uint32_t left = size - depth;
+    if (left > 2 * kHead) {
+      std::memcpy(out, from, left);
+    } else if (left >= kHead) {
+      store(load<std::uint64_t>(from), out);
+      store(load<std::uint64_t>(from + left - kHead), out + left - kHead);
+    } else if (size >= kHead) {  // the last bytes of the key, moved
+      store(load<std::uint64_t>(text + size - kHead) >> (kHead - left) * 8 % 64, out);
+    } else if (left > 0) {
+      store(head >> depth * 8, out);
     }
-    std::memcpy(out, bytes + depth, kHead);
-    return out + (key.size - depth);
+    return out + left;
   }
 
  private:
-  static constexpr std::size_t kFew = 96;  ///< keys up to which comparisons beat counting
-
-  std::string_view text(std::size_t i) const { return entries_[keys_[i].index].first; }
-
-  bool comes_before(const Key& a, const Key& b) const {
-    if (a.head[0] != b.head[0]) return a.head[0] < b.head[0];
-    if (a.head[1] != b.head[1]) return a.head[1] < b.head[1];
-    if (a.head[2] != b.head[2]) return a.head[2] < b.head[2];
-    if (a.size > kHead && b.size > kHead) {
-      const int order = entries_[a.index].first.compare(entries_[b.index].first);
-      return order != 0 ? order < 0 : a.index < b.index;
-    }
-    return a.size != b.size ? a.size < b.size : a.index < b.index;
+  template <typename T>
+  static T load(const char* from) {
+    static_assert(std::endian::native == std::endian::little);
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
   }
+  static void store(std::uint64_t bytes, char* out) { std::memcpy(out, &bytes, sizeof bytes); }
+};
 
-  void sort_few(Key* keys, std::size_t count) const {
-    std::sort(keys, keys + count, [this](const Key& a, const Key& b) { return comes_before(a, b); });
-  }
-
-  /// Sorts keys that share their first `depth` bytes: moves each to the group of its next byte, the keys that have
-  /// ended to the first group, and then sorts the groups.
-  void sort(Key* keys, std::size_t count, std::uint32_t depth) const {
-    if (count < kFew || depth == kHead) return sort_few(keys, count);
-    const auto group_of = [depth](const Key& key) -> std::size_t { return key.size <= depth ? 0 : 1 + key.at(depth); };
-    constexpr std::size_t kGroups = 257;
-    std::uint32_t ends[kGroups] = {}, next[kGroups];
-    for (std::size_t i = 0; i < count; ++i) ++ends[group_of(keys[i])];
-    if (const std::size_t group = group_of(keys[0]); group > 0 && ends[group] == count)
-      return sort(keys, count, depth + 1);
-    for (std::uint32_t group = 0, total = 0; group < kGroups; ++group) {
-      next[group] = total;
-      ends[group] = total += ends[group];
+/// Sorts keys by one byte. Equal ones stay in their order.
+class ByteGroups {
+ public:
+  /// Those that end at `depth` come first; that byte of the others must lie in their heads.
+  void sort(std::span<Key> keys, std::uint32_t depth) {
+    constexpr std::size_t kEnded = 256;
+    const auto group_of = [depth](const Key& key) { return key.size == depth ? kEnded : key.at(depth); };
+    std::uint32_t next[257] = {};
+    std::uint64_t present[4] = {};
+    for (const Key& key : keys) {
+      const std::size_t group = group_of(key);
+      ++next[group];
+      if (group != kEnded) present[group / 64] |= std::uint64_t{1} << group % 64;
     }
-    for (std::size_t group = 0; group < kGroups; ++group) {
-      while (next[group] < ends[group]) {
-        Key& place = keys[next[group]];
-        for (std::size_t home = group_of(place); home != group; home = group_of(place))
-          std::swap(place, keys[next[home]++]);
-        ++next[group];
+    ended_ = next[kEnded];
+    next[kEnded] = 0;
+    labels_.clear();
+    ends_.clear();
+    std::uint32_t end = ended_;
+    for (std::uint32_t word = 0; word < 4; ++word) {
+      for (; present[word] != 0; present[word] &= present[word] - 1) {
+        const std::uint32_t label = word * 64 + static_cast<std::uint32_t>(std::countr_zero(present[word]));
+        end += next[label];
+        next[label] = end - next[label];
+        labels_.push_back(static_cast<unsigned char>(label));
+        ends_.push_back(end);
       }
     }
-    sort_few(keys, ends[0]);
-    for (std::size_t group = 1; group < kGroups; ++group) {
-      if (ends[group] - ends[group - 1] > 1) sort(keys + ends[group - 1], ends[group] - ends[group - 1], depth + 1);
-    }
+    if (labels_.size() + (ended_ > 0 ? 1 : 0) < 2) return;
+    if (space_ < keys.size()) sorted_ = make_aligned<Key>(space_ = keys.size());
+    for (const Key& key : keys) sorted_[next[group_of(key)]++] = key;
+    std::copy_n(sorted_.get(), keys.size(), keys.data());
   }
 
-  void keep_last_of_equal() {
-    std::size_t kept = 0;
-    for (const Key& key : keys_) {
-      const bool repeats = kept > 0 && keys_[kept - 1].same_head(key) && keys_[kept - 1].size == key.size &&
-                           (key.size <= kHead || text(kept - 1) == entries_[key.index].first);
-      keys_[repeats ? kept - 1 : kept++] = key;
-    }
-    keys_.resize(kept);
-  }
+  /// How many keys end.
+  std::uint32_t ended() const { return ended_; }
+  /// The bytes of the others, in order, and where the group of each ends.
+  std::span<const unsigned char> labels() const { return labels_; }
+  std::span<const std::uint32_t> ends() const { return ends_; }
 
-  std::span<const Trie::Entry> entries_;
-  LargeVector<Key> keys_;
-  LargeVector<std::uint32_t> values_;  ///< by index
+ private:
+  std::uint32_t ended_ = 0;
+  std::vector<unsigned char> labels_;
+  std::vector<std::uint32_t> ends_;
+  AlignedArray<Key> sorted_;
+  std::size_t space_ = 0;  ///< in sorted_
 };
 
 /// Which cells of a block of 256 are free.
@@ -175,11 +149,17 @@ class FreeCells {
 
 }  // namespace
 
-/// Places the nodes of sorted keys. The children of a node share a block of 256 cells.
+/// Sorts the keys and places their nodes. The children of a node share a block of 256 cells.
 class TrieBuilder {
  public:
-  TrieBuilder(Trie& trie, const SortedKeys& keys, std::string_view start)
-      : cells_(trie.cells_), tails_(trie.tails_), keys_(keys), start_(start) {}
+  TrieBuilder(Trie& trie, std::span<const Trie::Entry> entries, std::string_view start)
+      : trie_(trie), cells_(trie.cells_), tails_(trie.tails_), start_(start) {
+    keys_.reserve(entries.size());
+    for (const auto& [text, value] : entries) {
+      keys_.push_back({0, text.data(), static_cast<std::uint32_t>(text.size()), value});
+      keys_.back().read_head(0);
+    }
+  }
 
   void build() {
     cells_.reserve(keys_.size() / 2 + 512);
@@ -201,28 +181,33 @@ class TrieBuilder {
     std::uint32_t cell, begin, end, depth;
   };
 
-  void place(Node node) {
-    if (node.end - node.begin <= kFewTails && !leads_to_start(node)) {
-      place_list(node);
-      return;
+  void place(const Node& node) {
+    const std::span<Key> keys = std::span(keys_).subspan(node.begin, node.end - node.begin);
+    if (keys.size() <= kFewTails && !leads_to_start(node)) return place_list(keys, node);
+    if (node.depth > 0 && node.depth % kHead == 0) {
+      for (Key& key : keys) key.read_head(node.depth);
     }
-    if (keys_.length(node.begin) == node.depth) cells_[node.cell].value = keys_.value(node.begin++);
-    labels_.clear();
-    bounds_.clear();
-    for (std::uint32_t i = node.begin; i < node.end;) {
-      const unsigned char label = keys_.at(i, node.depth);
-      labels_.push_back(label);
-      bounds_.push_back(i);
-      i = end_of_label(i, node.end, node.depth, label);
+    groups_.sort(keys, node.depth);
+    if (groups_.ended() > 0) {
+      cells_[node.cell].value = keys[groups_.ended() - 1].value;
+      ++trie_.size_;
     }
-    bounds_.push_back(node.end);
-    const std::uint32_t base = find_base();
+    place_children(node);
+  }
+
+  void place_children(const Node& node) {
+    const std::span<const unsigned char> labels = groups_.labels();
+    if (labels.empty()) return;
+    const std::uint32_t base = find_base(labels);
     cells_[node.cell].base = base;
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      const std::uint32_t child = base ^ labels_[i];
+    std::uint32_t begin = node.begin + groups_.ended();
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const std::uint32_t child = base ^ labels[i];
+      const std::uint32_t end = node.begin + groups_.ends()[i];
       take(child);
       cells_[child].parent = node.cell;
-      pending_.push_back({child, bounds_[i], bounds_[i + 1], node.depth + 1});
+      pending_.push_back({child, begin, end, node.depth + 1});
+      begin = end;
     }
   }
 
@@ -230,61 +215,64 @@ class TrieBuilder {
   bool leads_to_start(const Node& node) const {
     if (node.depth >= start_.size()) return false;
     for (std::uint32_t i = node.begin; i < node.end; ++i) {
-      if (keys_.starts_with(i, start_)) return true;
+      if (std::string_view(keys_[i].text, keys_[i].size).starts_with(start_)) return true;
     }
     return false;
   }
 
   /// The rests of the few keys below a node.
-  void place_list(const Node& node) {
-    std::uint32_t order[kFewTails];
-    const std::uint32_t count = node.end - node.begin;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint32_t at = i;
-      for (; at > 0 && keys_.length(order[at - 1]) > keys_.length(node.begin + i); --at) order[at] = order[at - 1];
-      order[at] = node.begin + i;
+  void place_list(std::span<const Key> keys, const Node& node) {
+    const Key* order[kFewTails];
+    std::size_t count = 0, bytes = 0;
+    for (const Key& key : keys) __builtin_prefetch(key.text + node.depth);
+    for (const Key& key : keys) {
+      std::size_t at = count;
+      while (at > 0 && order[at - 1]->size > key.size) --at;
+      if (const Key** const equal = equal_key(order, at, key, node.depth)) {
+        *equal = &key;
+        continue;
+      }
+      std::copy_backward(order + at, order + count, order + count + 1);
+      order[at] = &key;
+      ++count;
+      bytes += sizeof(Trie::TailHead) + key.size - node.depth;
     }
-    std::size_t bytes = count * sizeof(Trie::TailHead);
-    for (std::uint32_t i = 0; i < count; ++i) bytes += keys_.length(order[i]) - node.depth;
     if (tails_size_ + bytes >= Trie::kList)
       fail(ErrorCode::kResourceExhausted, "the tokens of the vocabulary hold more than 2 GiB");
     if (tails_size_ + bytes + kHead > tails_.size()) tails_.resize(2 * (tails_.size() + bytes + kHead));
     cells_[node.cell].base = Trie::kList | static_cast<std::uint32_t>(tails_size_);
-    cells_[node.cell].value = count;
+    cells_[node.cell].value = static_cast<std::uint32_t>(count);
+    trie_.size_ += count;
     char* out = tails_.data() + tails_size_;
     tails_size_ += bytes;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const Trie::TailHead head{keys_.length(order[i]) - node.depth, keys_.value(order[i])};
+    for (std::size_t i = 0; i < count; ++i) {
+      const Key& key = *order[i];
+      const Trie::TailHead head{key.size - node.depth, key.value};
       std::memcpy(out, &head, sizeof head);
-      out = keys_.write_tail(order[i], node.depth, out + sizeof head);
+      out = key.write_tail(node.depth, out + sizeof head);
     }
   }
 
-  std::uint32_t end_of_label(std::uint32_t begin, std::uint32_t end, std::uint32_t depth, unsigned char label) const {
-    // Gallop: groups are long near the root and short elsewhere.
-    std::uint32_t step = 1, low = begin;
-    while (low + step < end && keys_.at(low + step, depth) == label) {
-      low += step;
-      step *= 2;
+  /// Where among the first `count` keys, which are in order of their sizes, one equal to `key` stands; null if nowhere.
+  static const Key** equal_key(const Key** keys, std::size_t count, const Key& key, std::uint32_t depth) {
+    while (count-- > 0 && keys[count]->size == key.size) {
+      const bool same = keys[count]->head == key.head &&
+                        std::memcmp(keys[count]->text + depth, key.text + depth, key.size - depth) == 0;
+      if (same) return &keys[count];
     }
-    std::uint32_t high = std::min(end, low + step);
-    while (low + 1 < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      (keys_.at(middle, depth) == label ? low : high) = middle;
-    }
-    return high;
+    return nullptr;
   }
 
   /// A base whose cells are free, from the newest blocks, else from a new block. A block that was no use several times
   /// over is given up, so that the search stays short.
-  std::uint32_t find_base() {
+  std::uint32_t find_base(std::span<const unsigned char> labels) {
     for (std::size_t i = open_blocks_.size(); i-- > 0;) {
       OpenBlock& block = open_blocks_[i];
       FreeCells firsts = block.free;  // where the first child may stand
-      for (std::size_t k = 1; k < labels_.size() && !firsts.none(); ++k) {
-        firsts.keep_common(block.free.moved_by(labels_[k] ^ labels_[0]));
+      for (std::size_t k = 1; k < labels.size() && !firsts.none(); ++k) {
+        firsts.keep_common(block.free.moved_by(labels[k] ^ labels[0]));
       }
-      if (!firsts.none()) return block.first_cell + (firsts.first() ^ labels_[0]);
+      if (!firsts.none()) return block.first_cell + (firsts.first() ^ labels[0]);
       if (++block.failures == kFailures) open_blocks_.erase(open_blocks_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     add_block();
@@ -320,23 +308,21 @@ class TrieBuilder {
   static constexpr std::size_t kOpenBlocks = 4;
   static constexpr int kFailures = 4;
 
+  Trie& trie_;
   LargeVector<Trie::Cell>& cells_;
   LargeVector<char>& tails_;
   std::size_t tails_size_ = 0;  ///< how much of tails_ is written
-  const SortedKeys& keys_;
   std::string_view start_;
+  LargeVector<Key> keys_;
+  ByteGroups groups_;
   std::vector<Node> pending_;
-  std::vector<unsigned char> labels_;
-  std::vector<std::uint32_t> bounds_;
   std::vector<OpenBlock> open_blocks_;
 };
 
 Trie::Trie() : Trie(std::span<const Entry>()) {}
 
 Trie::Trie(std::span<const Entry> entries, std::string_view start) {
-  const SortedKeys keys(entries);
-  TrieBuilder(*this, keys, start).build();
-  size_ = keys.size();
+  TrieBuilder(*this, entries, start).build();
 }
 
 std::uint32_t Trie::node_at(std::string_view start) const {

@@ -138,7 +138,7 @@ std::string_view Document::string(RawString raw) {
   return get(parser_.unescape(raw, unescaped_end_));
 }
 
-std::string_view Document::string(Value value, std::string_view where) {
+std::string_view Document::string(Value& value, std::string_view where) {
   RawString raw;
   if (value.get_raw_json_string().get(raw) != simdjson::SUCCESS) {
     fail(ErrorCode::kInvalidModel, "{}: {} should be a string", name_, where);
@@ -172,7 +172,7 @@ void Document::visit_vocab(const VisitId& visit) {
   visit_ids_of(vocab, visit);
 }
 
-double Document::score(Value value, std::string_view piece) const {
+double Document::score(Value& value, std::string_view piece) const {
   const auto score = reference_number(trimmed(value.raw_json_token()));
   if (!score || !std::isfinite(*score)) {
     fail(ErrorCode::kInvalidModel, "{}: the score of piece '{}' should be a number", name_, piece);
@@ -197,7 +197,7 @@ Document::ScoredPieces Document::scored_pieces() {
       fail(ErrorCode::kInvalidModel, "{}: piece {} of model.vocab should be a pair", name_, pieces.size());
     }
     for (auto part : pair) {
-      const Value value = get(std::move(part));
+      Value value = get(std::move(part));
       if (column == 0)
         pieces.emplace_back(string(value, "a piece of model.vocab"), static_cast<std::uint32_t>(pieces.size()));
       if (column == 1) scores.push_back(score(value, pieces.back().first));
@@ -219,7 +219,10 @@ std::vector<std::pair<std::string_view, std::string_view>> Document::merges() {
     Value value = get(std::move(item));
     if (get(value.type()) == ondemand::json_type::array) {
       std::vector<std::string_view> parts;
-      for (auto part : get(value.get_array())) parts.push_back(string(get(std::move(part)), "a part of a merge"));
+      for (auto item_part : get(value.get_array())) {
+        Value part = get(std::move(item_part));
+        parts.push_back(string(part, "a part of a merge"));
+      }
       if (parts.size() != 2) {
         fail(ErrorCode::kInvalidModel, "{}: merge {} has {} parts; expected 2", name_, merges.size(), parts.size());
       }

@@ -63,8 +63,8 @@ class Document {
   void visit_ids_of(simdjson::ondemand::object map, const VisitId& visit);
   std::string_view between_quotes(RawString raw) const;
   std::string_view string(RawString raw);
-  std::string_view string(Value value, std::string_view where);
-  double score(Value value, std::string_view piece) const;
+  std::string_view string(Value& value, std::string_view where);
+  double score(Value& value, std::string_view piece) const;
 
   std::string copy_;
   std::string_view text_;
