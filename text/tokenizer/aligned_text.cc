@@ -34,6 +34,23 @@ Offset AlignedText::span_at(std::size_t at) const {
   return {base_ + static_cast<std::uint32_t>(begin), base_ + static_cast<std::uint32_t>(end)};
 }
 
+void AlignedText::append_spans(std::size_t begin, std::size_t end, std::vector<Offset>& out) const {
+  if (moved_) {
+    out.insert(out.end(), spans_.begin() + static_cast<std::ptrdiff_t>(begin),
+               spans_.begin() + static_cast<std::ptrdiff_t>(end));
+    return;
+  }
+  const std::string_view bytes = text();
+  out.resize(out.size() + (end - begin));
+  Offset* next = out.data() + out.size() - (end - begin);
+  for (std::size_t i = begin; i < end;) {
+    const auto width = static_cast<std::uint32_t>(utf8_length(static_cast<unsigned char>(bytes[i])));
+    const std::uint32_t start = base_ + static_cast<std::uint32_t>(i);
+    for (std::uint32_t k = 0; k < width; ++k) *next++ = {start, start + width};
+    i += width;
+  }
+}
+
 void AlignedText::replace_in_place(std::string text) {
   buffer_ = std::move(text);
   owned_ = true;
@@ -53,15 +70,8 @@ void AlignedText::own() {
 
 void AlignedText::store_spans() {
   if (moved_) return;
-  const std::string_view bytes = text();
   std::vector<Offset> spans;
-  spans.reserve(bytes.size());
-  for (std::size_t i = 0; i < bytes.size();) {
-    const auto width = static_cast<std::uint32_t>(utf8_length(static_cast<unsigned char>(bytes[i])));
-    const auto begin = base_ + static_cast<std::uint32_t>(i);
-    spans.insert(spans.end(), width, Offset{begin, begin + width});
-    i += width;
-  }
+  append_spans(0, size(), spans);
   spans_ = std::move(spans);
   moved_ = true;
 }
@@ -120,6 +130,17 @@ void Rewriter::put(char32_t c) {
   }
   write(c, source_.span_at(at_));
   at_ += utf8_length(static_cast<unsigned char>(old_[at_]));
+}
+
+void Rewriter::put_ascii(std::size_t begin, std::size_t end) {
+  if (at_ != begin) {  // the reference has lost its place
+    for (std::size_t i = begin; i < end; ++i) put(static_cast<unsigned char>(old_[i]));
+    return;
+  }
+  text_.append(old_, begin, end - begin);
+  check_normalized_size(text_.size());
+  source_.append_spans(begin, end, spans_);
+  at_ = end;
 }
 
 void Rewriter::add(char32_t c) {

@@ -41,6 +41,9 @@ class AlignedText {
   /// Range of the original for the non-empty range [begin, end): from the first byte's begin to the last byte's end.
   Offset span_of(std::size_t begin, std::size_t end) const { return {span_at(begin).begin, span_at(end - 1).end}; }
 
+  /// Appends the ranges of the bytes [begin, end) to `out`; both must be borders of characters.
+  void append_spans(std::size_t begin, std::size_t end, std::vector<Offset>& out) const;
+
   /// New bytes in the same places: the sizes and all character borders must agree.
   void replace_in_place(std::string text);
   /// New bytes and their ranges, one per byte.
@@ -72,6 +75,8 @@ class Rewriter {
   void put(char32_t c);
   void add(char32_t c);
   void skip(std::size_t characters);
+  /// `put` for each of the bytes [begin, end) of the old text, which must be ASCII.
+  void put_ascii(std::size_t begin, std::size_t end);
   /// `put` for the first character of a sequence, `add` for the others.
   void put_or_add(char32_t c, bool first) { first ? put(c) : add(c); }
   /// change > 0: add; else put, and skip -change old characters after it.

@@ -45,6 +45,10 @@ Bpe::Bpe(Vocabulary vocabulary, const Merges& merges, Options options, std::span
     merges_.add(left_id, right_id, {ranks.empty() ? i : ranks[i], known(vocabulary_, merged)});
   }
   for (int byte = 0; byte < 256; ++byte) byte_fallback_[byte] = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
+  for (int c = 0; c < 128; ++c) {
+    const auto character = static_cast<char>(c);
+    ascii_ids_[c] = vocabulary_.find({&character, 1});
+  }
   options_.symbols.clear();  // views of what need not live on
   find_word_borders();
 }
@@ -116,7 +120,10 @@ void Bpe::symbols_of(std::string_view piece, std::vector<Symbol>& symbols) const
     }
     i += width;
     const auto length = static_cast<std::uint32_t>(width);
-    if (const std::uint32_t id = vocabulary_.find(character); id != Vocabulary::kNone) {
+    const bool is_ascii = character.size() == 1;
+    const std::uint32_t id =
+        is_ascii ? ascii_ids_[static_cast<unsigned char>(character[0])] : vocabulary_.find(character);
+    if (id != Vocabulary::kNone) {
       if (unknown_length > 0) symbols.push_back({unk_id_, std::exchange(unknown_length, 0), 0, 0});
       symbols.push_back({id, length, 0, 0});
       continue;
@@ -138,23 +145,33 @@ void Bpe::symbols_of_bytes(std::string_view piece, std::vector<Symbol>& symbols)
 }
 
 void Bpe::merge_short(std::vector<Symbol>& symbols) const {
-  MergeTable::Merge pairs[kShortWord];
+  // The rank of each pair above its place: the least number is the leftmost pair of the lowest rank.
+  std::uint64_t pairs[kShortWord];
+  std::uint32_t merged[kShortWord];
+  const auto look_up = [&](std::size_t i) {
+    const MergeTable::Merge merge = merges_.find(symbols[i].id, symbols[i + 1].id);
+    pairs[i] = std::uint64_t{merge.rank} << 32 | i;
+    merged[i] = merge.id;
+  };
   std::size_t count = symbols.size();
-  for (std::size_t i = 0; i + 1 < count; ++i) pairs[i] = merges_.find(symbols[i].id, symbols[i + 1].id);
+  for (std::size_t i = 0; i + 1 < count; ++i) look_up(i);
   while (count > 1) {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-      if (pairs[i].rank < pairs[best].rank) best = i;
-    }
-    if (pairs[best].rank == MergeTable::kNone) break;
-    symbols[best].id = pairs[best].id;
+    std::uint64_t least = pairs[0];
+    for (std::size_t i = 1; i + 1 < count; ++i) least = std::min(least, pairs[i]);
+    if (least >> 32 == MergeTable::kNone) break;
+    const auto best = static_cast<std::size_t>(least & 0xFFFFFFFF);
+    symbols[best].id = merged[best];
     symbols[best].length += symbols[best + 1].length;
-    symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-    std::copy(pairs + best + 1, pairs + count - 1, pairs + best);
     --count;
-    if (best > 0) pairs[best - 1] = merges_.find(symbols[best - 1].id, symbols[best].id);
-    if (best + 1 < count) pairs[best] = merges_.find(symbols[best].id, symbols[best + 1].id);
+    for (std::size_t i = best + 1; i < count; ++i) symbols[i] = symbols[i + 1];
+    for (std::size_t i = best + 1; i < count; ++i) {
+      pairs[i - 1] = pairs[i] - 1;  // one place to the left
+      merged[i - 1] = merged[i];
+    }
+    if (best > 0) look_up(best - 1);
+    if (best + 1 < count) look_up(best);
   }
+  symbols.resize(count);
 }
 
 void Bpe::merge_long(std::vector<Symbol>& symbols) const {

@@ -71,6 +71,7 @@ class Bpe : public Model {
   Trie symbols_;
   std::uint32_t unk_id_;
   std::uint32_t owner_;
+  std::uint32_t ascii_ids_[128];  ///< of characters that are tokens as they stand
   std::uint32_t byte_fallback_[256];
   bool splits_at_marks_ = false;  ///< no merge crosses the place before a ▁ that follows another character
   bool reads_bytes_ = false;

@@ -37,7 +37,7 @@ class WordCache {
     char unused[8] = {};
   };
   static_assert(sizeof(Entry) == 64);
-  static constexpr std::size_t kEntries = 8192;
+  static constexpr std::size_t kEntries = 16384;
 
   WordCache();
   static std::size_t slot_of(std::uint32_t owner, std::string_view word);

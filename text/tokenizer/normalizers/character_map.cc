@@ -33,7 +33,9 @@ CharacterMap::CharacterMap(std::string_view map) {
   }
   for (std::uint32_t c = 0; c < 128 && !units_.empty(); ++c) {
     const std::uint32_t at = offset_of(units_[0]) ^ c;
-    if (at < units_.size() && label_of(units_[at]) == c) ascii_replaced_[c / 32] |= 1u << c % 32;
+    if (at < units_.size() && label_of(units_[at]) == c) starts_key_[c / 32] |= 1u << c % 32;
+    const auto byte = static_cast<char>(c);
+    if (shortest({&byte, 1})) is_key_[c / 32] |= 1u << c % 32;
   }
 }
 

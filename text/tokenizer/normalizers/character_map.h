@@ -27,7 +27,12 @@ class CharacterMap {
   /// Whether a key may begin with this byte; true for all that are not ASCII.
   bool may_replace(char c) const {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 || (ascii_replaced_[byte / 32] >> byte % 32 & 1) != 0;
+    return byte >= 0x80 || (starts_key_[byte / 32] >> byte % 32 & 1) != 0;
+  }
+  /// Whether this ASCII character is a key.
+  bool is_key(char c) const {
+    const auto byte = static_cast<unsigned char>(c);
+    return (is_key_[byte / 32] >> byte % 32 & 1) != 0;
   }
 
  private:
@@ -35,7 +40,8 @@ class CharacterMap {
 
   std::vector<std::uint32_t> units_;
   std::string replacements_;
-  std::uint32_t ascii_replaced_[4] = {};  ///< bit per ASCII character: it may start a key
+  std::uint32_t starts_key_[4] = {};  ///< bit per ASCII character: it may start a key
+  std::uint32_t is_key_[4] = {};      ///< bit per ASCII character: it is one
 };
 
 }  // namespace sardonyx::text

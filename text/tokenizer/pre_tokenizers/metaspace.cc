@@ -20,7 +20,7 @@ void MetaspacePreTokenizer::pre_tokenize(PreTokenized& sequence) const {
   };
   rewrite_splits(sequence, wanted, [&](const AlignedText& text, const Split& split, Splicer& out) {
     if (needs_prefix(sequence, split)) out.insert(replacement_, text.span_at(split.begin));
-    const std::string_view bytes = text.text();
+    const std::string_view bytes = text.text().substr(0, split.end);
     for (std::size_t at = split.begin; at < split.end;) {
       const std::size_t space = std::min<std::size_t>(bytes.find(' ', at), split.end);
       out.copy(at, space);
