@@ -125,6 +125,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"spaces_o200k", kBpe, kO200k, " ", kSpaces}, Case{"capitals_o200k", kBpe, kO200k, "A", kWord},
         Case{"ideographs_o200k", kBpe, kO200k, "\xE4\xB8\xAD", kWord},
         Case{"spaces_metaspace", kUnigram, kMetaspace, " ", kSpaces},
+        Case{"pieces_metaspace", kUnigram,
+             R"("pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, )" +
+                 kMetaspace.substr(kMetaspace.find('{')) + "]}",
+             "a\n", kWord},
         Case{"spaces_replaced", kUnigram,
              normalizer("Replace", R"(, "pattern": {"Regex": " {2,}"}, "content": " ")") + ", " + kMetaspace, " ",
              kSpaces},
