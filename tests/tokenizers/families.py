@@ -200,6 +200,14 @@ def sequence(make, parts):
     return None if not parts else parts[0] if len(parts) == 1 else make(parts)
 
 
+def in_turn(choices, number):
+    """The number-th of the choices, laid out again and again in other orders: all occur in every len(choices) numbers."""
+    lap, place = divmod(number, len(choices))
+    order = list(choices)
+    random.Random(f"lap {lap} of {len(choices)}").shuffle(order)
+    return order[place]
+
+
 def with_byte_fallback(text, on):
     """The trainer forgets byte_fallback of Unigram models: set in the file."""
     description = json.loads(text)
@@ -214,21 +222,23 @@ def make_tokenizer(number):
     maker = TextMaker(f"corpus {number}")
     corpus = [maker.text() for _ in range(40)]
     choices, pre_choices, ends, decoding = normalizer_choices(), pre_tokenizer_choices(), processor_choices(), decoder_choices()
-    # One of each list is picked in turn, so that all occur; the rest at random.
-    picked = [choices[number % len(choices)]] if number % 4 else []
+    # One of each list, or none, is picked in turn, so that all occur; the rest at random.
+    picked = [in_turn(choices + [None] * (len(choices) // 6), number)]
     picked += [rng.choice(choices) for _ in range(rng.choice((0, 0, 1, 2)))]
+    picked = [choice for choice in picked if choice is not None]
     rng.shuffle(picked)
-    cuts = [pre_choices[number % len(pre_choices)]] if number % 5 else []
+    cuts = [in_turn(pre_choices + [None] * (len(pre_choices) // 6), number)]
     cuts += [rng.choice(pre_choices) for _ in range(rng.choice((0, 0, 1)))]
+    cuts = [choice for choice in cuts if choice is not None]
     rng.shuffle(cuts)
     kind = ("WordPiece", "BPE", "Unigram", "WordLevel")[number % 4]
     normalizer = sequence(normalizers.Sequence, picked)
     pre_tokenizer = sequence(pre_tokenizers.Sequence, cuts)
     tokenizer = trained_model(kind, corpus, rng, normalizer, pre_tokenizer)
-    end = ends[number % len(ends)]
+    end = in_turn(ends, number)
     if end is not None:
         tokenizer.post_processor = end
-    decoder = decoding[number % len(decoding)]
+    decoder = in_turn(decoding, number)
     if decoder is not None:
         tokenizer.decoder = decoder
     tokens = with_distinct_forms(tokenizer, added_tokens(rng))

@@ -150,6 +150,9 @@ def compare_vocab_and_merges(dump, folder, failures, count):
         trained.save_model(str(folder))
         vocab = json.loads((folder / "vocab.json").read_text())
         (folder / "vocab.json").write_text(json.dumps(vocab, ensure_ascii=not roberta))  # escaped, as GPT-2's is, and not
+        if roberta:  # Windows' line ends
+            merges = (folder / "merges.txt").read_bytes()
+            (folder / "merges.txt").write_bytes(merges.replace(b"\n", b"\r\n"))
         reference = ByteLevelBPETokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
         reference.add_special_tokens([AddedToken(s, lstrip=s == "<mask>", normalized=False) for s in specials])
         if roberta:
