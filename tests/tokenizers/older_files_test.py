@@ -25,7 +25,8 @@ SENTENCE_PIECE_OPTIONS = [
     {"byte_fallback": True},
     {"add_dummy_prefix": False},
     {"normalization_rule_name": "identity"},
-    {"normalization_rule_name": "nfkc_cf", "user_defined_symbols": ["<sep>", "of the", "to"]},
+    {"normalization_rule_name": "nfkc_cf", "user_defined_symbols": ["<SEP>", "of the", "ﬁ"]},
+    {"user_defined_symbols": ["q", "w", "qwz", "zy", "y"]},  # two symbols of "qwzy" are better than three, as these cost each
     {"remove_extra_whitespaces": False},
     {"remove_extra_whitespaces": False, "split_by_whitespace": False},
     {"remove_extra_whitespaces": False, "add_dummy_prefix": False, "byte_fallback": True, "split_by_unicode_script": False},
@@ -47,7 +48,7 @@ class Failures:
 
 def sentence_piece_texts(seed, count):
     """Without control symbols: SentencePiece takes these for plain text, tokenizers for the symbols that they name."""
-    maker, texts = TextMaker(seed, ["<sep>", "of the", "\u2581", " \u2581 "]), []
+    maker, texts = TextMaker(seed, ["<SEP>", "<sep>", "of the", "qwzy", "\u2581", " \u2581 "]), []
     while len(texts) < count:
         text = maker.text()
         if not any(symbol in text for symbol in ("<s>", "</s>", "<unk>", "\0")):
@@ -65,15 +66,16 @@ def train_sentence_piece(kind, options):
     return model.getvalue()
 
 
-def equally_good(reference, ours, theirs):
+def equally_good(reference, symbols, ours, theirs):
     """SentencePiece adds up scores in single precision over the whole text, we in double precision word by word: where two
-    segmentations are as good as each other, either may win. What differs must then be the same text at the same score."""
+    segmentations are as good as each other, either may win. What differs must then be the same text at the same score, without
+    the user's symbols, whose scores in the file are not what counts."""
     ours, theirs = list(ours), list(theirs)
     while ours and theirs and ours[-1] == theirs[-1]:
         ours.pop(), theirs.pop()
     while ours and theirs and ours[0] == theirs[0]:
         ours.pop(0), theirs.pop(0)
-    if reference.unk_id() in ours + theirs:
+    if reference.unk_id() in ours + theirs or any(reference.id_to_piece(id_) in symbols for id_ in ours + theirs):
         return False
     text = lambda ids: "".join(map(reference.id_to_piece, ids))
     score = lambda ids: sum(map(reference.get_score, ids))
@@ -91,11 +93,11 @@ def compare_sentence_piece(dump, folder, failures, count):
             info = dump.load(folder, folder=True)
             failures.check(what, "model", info["model_type"].lower(), kind)
             failures.check(what, "vocab_size", info["vocab_size"], reference.vocab_size())
-            texts = sentence_piece_texts("texts", count)
+            texts, symbols = sentence_piece_texts("texts", count), options.get("user_defined_symbols", ())
             for text, mine in zip(texts, dump.encode(texts), strict=True):
                 ours = mine if isinstance(mine, DumpError) else describe(mine)["ids"]
                 theirs = reference.encode(text)
-                if kind == "unigram" and ours != theirs and isinstance(ours, list) and equally_good(reference, ours, theirs):
+                if kind == "unigram" and ours != theirs and isinstance(ours, list) and equally_good(reference, symbols, ours, theirs):
                     ties += 1
                     continue
                 failures.check(what, text, ours, theirs)
