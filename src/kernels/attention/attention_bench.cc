@@ -34,5 +34,3 @@ BENCHMARK(self_attention)->ArgNames({"queries", "keys"})
 
 }  // namespace
 }  // namespace sardonyx::kernels
-
-BENCHMARK_MAIN();

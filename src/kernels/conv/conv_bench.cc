@@ -41,5 +41,3 @@ BENCHMARK(convolution)->ArgNames({"in", "size", "out", "kernel", "stride", "grou
 
 }  // namespace
 }  // namespace sardonyx::kernels
-
-BENCHMARK_MAIN();

@@ -93,5 +93,3 @@ BENCHMARK(integer_gemm_cold)->ArgNames({"m", "n", "k", "threads"})->ArgsProduct(
 
 }  // namespace
 }  // namespace sardonyx::kernels
-
-BENCHMARK_MAIN();
