@@ -8,11 +8,12 @@
 namespace sardonyx::kernels {
 
 /// A 2-D convolution in fp32 on NCHW tensors: x [batch, in_channels, in_height, in_width], weights [out_channels,
-/// in_channels / groups, kernel_height, kernel_width], y [batch, out_channels, out_height(), out_width()]. A 1-D convolution has
-/// height 1.
+/// in_channels / groups, kernel_height, kernel_width], y [batch, out_channels, out_height(), out_width()]. A 1-D
+/// convolution has height 1.
 ///
-/// Every output is one chain of fused multiply-adds from +0 over: block of 16 input channels, kernel row, kernel column, channel
-/// in the block. Taps in the padding multiply a zero, which changes nothing but where a weight is infinite or NaN.
+/// Every output is one chain of fused multiply-adds from +0 over: block of 16 input channels, kernel row, kernel
+/// column, channel in the block. Taps in the padding multiply a zero, which changes nothing but where a weight is
+/// infinite or NaN.
 struct ConvShape {
   std::size_t batch = 1;
   std::size_t in_channels = 1, in_height = 1, in_width = 1;
@@ -28,7 +29,8 @@ struct ConvShape {
   std::size_t out_width() const;
 };
 
-/// What follows a chain, in this order, each step rounded: plus bias, plus residual, activation (or activation, plus residual).
+/// What follows a chain, in this order, each step rounded: plus bias, plus residual, activation (or activation, plus
+/// residual).
 struct ConvEpilogue {
   const float* bias = nullptr;      ///< [out_channels], or null
   const float* residual = nullptr;  ///< like y, or null; may be y itself
@@ -49,7 +51,7 @@ void pack_conv_weights(const ConvShape& shape, const float* weights, float* out,
 std::size_t conv_workspace_size(const ConvShape& shape, int max_threads);
 
 /// `packed` was made for the active instruction set. y must not overlap x.
-void conv(const ConvShape& shape, const float* x, const float* packed, float* y, const ConvEpilogue& epilogue, float* workspace,
-          Parallel parallel = {});
+void conv(const ConvShape& shape, const float* x, const float* packed, float* y, const ConvEpilogue& epilogue,
+          float* workspace, Parallel parallel = {});
 
 }  // namespace sardonyx::kernels

@@ -46,7 +46,8 @@ SARDONYX_INLINE void copy_even_floats(float* out, const float* in, size_t n) {
 }
 
 /// One kernel tap of a block of channels.
-SARDONYX_INLINE void copy_tap(const Im2colPanel& p, size_t channel, size_t channels, ptrdiff_t tap_y, ptrdiff_t tap_x, float* out) {
+SARDONYX_INLINE void copy_tap(const Im2colPanel& p, size_t channel, size_t channels, ptrdiff_t tap_y, ptrdiff_t tap_x,
+                              float* out) {
   const size_t plane = p.height * p.width;
   for (size_t i = 0; i < p.segment_count; ++i) {
     const PanelSegment& s = p.segments[i];
@@ -63,7 +64,8 @@ SARDONYX_INLINE void copy_tap(const Im2colPanel& p, size_t channel, size_t chann
       if (p.stride_x == 1) {
         copy_floats(row + inside.begin, in + x + static_cast<ptrdiff_t>(inside.begin), inside.end - inside.begin);
       } else if (p.stride_x == 2) {
-        copy_even_floats(row + inside.begin, in + x + 2 * static_cast<ptrdiff_t>(inside.begin), inside.end - inside.begin);
+        copy_even_floats(row + inside.begin, in + x + 2 * static_cast<ptrdiff_t>(inside.begin),
+                         inside.end - inside.begin);
       } else {
         for (size_t j = inside.begin; j < inside.end; ++j) row[j] = in[x + static_cast<ptrdiff_t>(j) * p.stride_x];
       }
@@ -79,7 +81,8 @@ void im2col(const Im2colPanel& p) {
     const size_t channels = p.channels - channel < kChannelBlock ? p.channels - channel : kChannelBlock;
     for (size_t ky = 0; ky < p.kernel_height; ++ky) {
       for (size_t kx = 0; kx < p.kernel_width; ++kx) {
-        copy_tap(p, channel, channels, static_cast<ptrdiff_t>(ky) * p.dilation_y, static_cast<ptrdiff_t>(kx) * p.dilation_x, out);
+        copy_tap(p, channel, channels, static_cast<ptrdiff_t>(ky) * p.dilation_y,
+                 static_cast<ptrdiff_t>(kx) * p.dilation_x, out);
         if (used < p.panel_width) {
           for (size_t c = 0; c < channels; ++c) clear_floats(out + c * p.panel_width + used, p.panel_width - used);
         }
@@ -104,7 +107,8 @@ void copy_with_borders(const BorderedCopy& p) {
       const size_t even_room = p.phase_width - even_at, odd_room = p.phase_width - odd_at;
       copy_even_floats(out + p.pad_left % 2 * p.phase_width + even_at, in, evens < even_room ? evens : even_room);
       if (odds > 0) {
-        copy_even_floats(out + (p.pad_left + 1) % 2 * p.phase_width + odd_at, in + 1, odds < odd_room ? odds : odd_room);
+        copy_even_floats(out + (p.pad_left + 1) % 2 * p.phase_width + odd_at, in + 1,
+                         odds < odd_room ? odds : odd_room);
       }
       continue;
     }
@@ -143,8 +147,8 @@ SARDONYX_INLINE void depthwise_row(const DepthwisePlane& p, size_t y, size_t x) 
 }
 
 #if defined(__AVX2__)  // emulated multiply-adds, unrolled, would only take long to compile
-/// A square kernel without dilation: kRows output rows of 16 pixels. Every input vector is loaded once for all the output rows
-/// that it belongs to; each of these meets its taps in order.
+/// A square kernel without dilation: kRows output rows of 16 pixels. Every input vector is loaded once for all the
+/// output rows that it belongs to; each of these meets its taps in order.
 template <int kKernel, int kStride, int kRows>
 SARDONYX_INLINE void depthwise_block(const DepthwisePlane& p, size_t y, size_t x) {
   F32x16 sum[kRows];

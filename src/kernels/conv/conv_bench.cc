@@ -1,5 +1,4 @@
 #include <benchmark/benchmark.h>
-
 #include <vector>
 
 #include "base/aligned.h"
@@ -32,12 +31,33 @@ void convolution(benchmark::State& state) {
   state.counters["GFLOP/s"] = benchmark::Counter(work, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-BENCHMARK(convolution)->ArgNames({"in", "size", "out", "kernel", "stride", "groups"})
-    ->Args({3, 224, 64, 7, 2, 1})->Args({64, 56, 64, 1, 1, 1})->Args({64, 56, 64, 3, 1, 1})->Args({64, 56, 256, 1, 1, 1})
-    ->Args({256, 56, 128, 1, 1, 1})->Args({128, 56, 128, 3, 2, 1})->Args({128, 28, 128, 3, 1, 1})->Args({512, 28, 128, 1, 1, 1})
-    ->Args({256, 14, 256, 3, 1, 1})->Args({1024, 14, 256, 1, 1, 1})->Args({512, 7, 512, 3, 1, 1})->Args({2048, 7, 512, 1, 1, 1})
-    ->Args({512, 7, 2048, 1, 1, 1})->Args({96, 112, 96, 3, 2, 96})->Args({144, 56, 144, 3, 1, 144})->Args({192, 28, 192, 3, 1, 192})
-    ->Args({384, 14, 384, 3, 1, 384})->Args({960, 7, 960, 3, 1, 960})->Args({24, 56, 144, 1, 1, 1})->Args({384, 14, 64, 1, 1, 1});
+BENCHMARK(convolution)
+    ->ArgNames({"in", "size", "out", "kernel", "stride", "groups"})
+    ->Args({3, 224, 64, 7, 2, 1})
+    ->Args({64, 56, 64, 1, 1, 1})
+    ->Args({64, 56, 64, 3, 1, 1})
+    ->Args({64, 56, 256, 1, 1, 1})
+    ->Args({256, 56, 128, 1, 1, 1})
+    ->Args({128, 56, 128, 3, 2, 1})
+    ->Args({128, 28, 128, 3, 1, 1})
+    ->Args({512, 28, 128, 1, 1, 1})
+    ->Args({256, 14, 256, 3, 1, 1})
+    ->Args({1024, 14, 256, 1, 1, 1})
+    ->Args({512, 7, 512, 3, 1, 1})
+    ->Args({2048, 7, 512, 1, 1, 1})
+    ->Args({512, 7, 2048, 1, 1, 1})
+    ->Args({96, 112, 96, 3, 2, 96})
+    ->Args({144, 56, 144, 3, 1, 144})
+    ->Args({192, 28, 192, 3, 1, 192})
+    ->Args({384, 14, 384, 3, 1, 384})
+    ->Args({960, 7, 960, 3, 1, 960})
+    ->Args({24, 56, 144, 1, 1, 1})
+    ->Args({384, 14, 64, 1, 1, 1})
+    ->Args({96, 160, 24, 3, 1, 1})
+    ->Args({3, 640, 16, 3, 2, 1})
+    ->Args({16, 320, 32, 1, 1, 1})
+    ->Args({48, 160, 12, 1, 1, 1})
+    ->Args({12, 160, 96, 1, 1, 1});
 
 }  // namespace
 }  // namespace sardonyx::kernels

@@ -6,13 +6,14 @@ namespace sardonyx::kernels {
 
 /// Output pixels of one output row that lie side by side in a panel.
 struct PanelSegment {
-  size_t first;     ///< column of the panel
-  size_t count;     ///< columns
-  ptrdiff_t y;      ///< input row of kernel tap 0; may lie outside
-  ptrdiff_t x;      ///< input column of kernel tap 0 for the first pixel
+  size_t first;  ///< column of the panel
+  size_t count;  ///< columns
+  ptrdiff_t y;   ///< input row of kernel tap 0; may lie outside
+  ptrdiff_t x;   ///< input column of kernel tap 0 for the first pixel
 };
 
-/// The K x width matrix of input values that `width` output pixels see, k in the order of conv.h, zeros outside the input.
+/// The K x width matrix of input values that `width` output pixels see, k in the order of conv.h, zeros outside the
+/// input.
 struct Im2colPanel {
   const float* x;  ///< first channel of the group
   size_t channels, height, width;
@@ -27,18 +28,18 @@ struct Im2colPanel {
 
 /// One input plane copied into rows with zero borders, each row split by x modulo stride_x into phases.
 struct BorderedCopy {
-  const float* x;       ///< in_rows x width
+  const float* x;  ///< in_rows x width
   size_t in_rows, width;
   size_t pad_left;
   size_t stride_x;
-  size_t phase_width;   ///< floats of a phase of a row
-  float* out;           ///< first row that holds input; borders are already zero
-  size_t row_stride;    ///< floats from one row to the next
+  size_t phase_width;  ///< floats of a phase of a row
+  float* out;          ///< first row that holds input; borders are already zero
+  size_t row_stride;   ///< floats from one row to the next
 };
 
 /// Depthwise convolution of one channel in such rows.
 struct DepthwisePlane {
-  const float* rows;         ///< input rows from -pad_top on
+  const float* rows;  ///< input rows from -pad_top on
   size_t row_stride;
   const size_t* tap_offset;  ///< per kernel tap: where its values for output (0, 0) lie
   const float* weights;      ///< kernel_height * kernel_width
@@ -47,7 +48,7 @@ struct DepthwisePlane {
   size_t kernel_height, kernel_width;
   size_t dilation_y, stride_y;
   size_t out_height, out_width;
-  size_t out_stride;         ///< floats from one output row to the next
+  size_t out_stride;  ///< floats from one output row to the next
   float* y;
 };
 

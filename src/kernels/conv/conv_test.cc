@@ -1,8 +1,7 @@
 #include "kernels/conv/conv.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+#include <gtest/gtest.h>
 #include <limits>
 #include <random>
 #include <vector>
@@ -27,9 +26,10 @@ struct Case {
   ConvShape shape;
 };
 
-ConvShape make(std::size_t batch, std::size_t ic, std::size_t h, std::size_t w, std::size_t oc, std::size_t kh, std::size_t kw,
-               std::size_t groups = 1, std::size_t sy = 1, std::size_t sx = 1, std::size_t dy = 1, std::size_t dx = 1,
-               std::size_t top = 0, std::size_t left = 0, std::size_t bottom = 0, std::size_t right = 0) {
+ConvShape make(std::size_t batch, std::size_t ic, std::size_t h, std::size_t w, std::size_t oc, std::size_t kh,
+               std::size_t kw, std::size_t groups = 1, std::size_t sy = 1, std::size_t sx = 1, std::size_t dy = 1,
+               std::size_t dx = 1, std::size_t top = 0, std::size_t left = 0, std::size_t bottom = 0,
+               std::size_t right = 0) {
   ConvShape s;
   s.batch = batch;
   s.in_channels = ic;
@@ -58,6 +58,17 @@ const Case kCases[] = {
     {"3x3 stride 2, asymmetric pads", make(1, 3, 13, 15, 30, 3, 3, 1, 2, 2, 1, 1, 0, 1, 2, 0)},
     {"7x7 stem", make(1, 3, 30, 34, 8, 7, 7, 1, 2, 2, 1, 1, 3, 3, 3, 3)},
     {"dilated", make(1, 17, 12, 12, 6, 3, 3, 1, 1, 1, 2, 3, 2, 3, 2, 3)},
+    {"3x3, rows of 7, odd height, many panels", make(1, 20, 7, 7, 75, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"3x3, rows of 4", make(2, 16, 6, 4, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"3x3, rows of 5, stride 2", make(1, 33, 12, 10, 31, 3, 3, 1, 2, 2, 1, 1, 1, 1, 1, 1)},
+    {"3x3, rows of 6, dilated", make(1, 18, 9, 10, 16, 3, 3, 1, 1, 1, 2, 2, 1, 0, 1, 0)},
+    {"3x3, several bands", make(1, 64, 41, 60, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1)},
+    {"3x3, several bands, stride 2, short channels", make(1, 3, 300, 240, 16, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0, 0)},
+    {"1x3, stride 2 downwards", make(1, 17, 11, 13, 48, 1, 3, 1, 2, 1, 1, 1, 1, 1, 2, 1)},
+    {"pointwise, several bands", make(1, 300, 25, 25, 17, 1, 1)},
+    {"pointwise, in place, partly filled panel", make(2, 9, 23, 25, 40, 1, 1)},
+    {"pads wider than the kernel", make(1, 5, 3, 4, 16, 2, 2, 1, 1, 1, 1, 1, 4, 5, 3, 6)},
+    {"wide groups", make(1, 40, 6, 9, 66, 3, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1)},
     {"groups", make(1, 12, 6, 6, 20, 3, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1)},
     {"one row", make(2, 4, 1, 50, 6, 1, 5, 1, 1, 2, 1, 1, 0, 2, 0, 2)},
     {"output one pixel wide", make(1, 4, 40, 3, 6, 3, 3)},
@@ -76,8 +87,8 @@ const Case kCases[] = {
 };
 
 /// The definition, in its order of summation.
-float expected(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& w, std::size_t n, std::size_t oc,
-               std::size_t oy, std::size_t ox) {
+float expected(const ConvShape& s, const std::vector<float>& x, const std::vector<float>& w, std::size_t n,
+               std::size_t oc, std::size_t oy, std::size_t ox) {
   const std::size_t in = s.in_channels / s.groups;
   const std::size_t group = oc / (s.out_channels / s.groups);
   float sum = 0.0f;
@@ -87,9 +98,12 @@ float expected(const ConvShape& s, const std::vector<float>& x, const std::vecto
         for (std::size_t c = block; c < std::min(in, block + 16); ++c) {
           const std::size_t y = oy * s.stride_y + ky * s.dilation_y;
           const std::size_t column = ox * s.stride_x + kx * s.dilation_x;
-          if (y < s.pad_top || y >= s.pad_top + s.in_height || column < s.pad_left || column >= s.pad_left + s.in_width) continue;
+          if (y < s.pad_top || y >= s.pad_top + s.in_height || column < s.pad_left || column >= s.pad_left + s.in_width)
+            continue;
           sum = std::fma(w[((oc * in + c) * s.kernel_height + ky) * s.kernel_width + kx],
-                         x[((n * s.in_channels + group * in + c) * s.in_height + y - s.pad_top) * s.in_width + column - s.pad_left], sum);
+                         x[((n * s.in_channels + group * in + c) * s.in_height + y - s.pad_top) * s.in_width + column -
+                           s.pad_left],
+                         sum);
         }
       }
     }
@@ -102,7 +116,8 @@ TEST(Conv, EveryShapeOnEveryInstructionSet) {
   for (const Case& c : kCases) {
     const ConvShape& s = c.shape;
     const std::vector<float> x = random_floats(s.batch * s.in_channels * s.in_height * s.in_width, 1);
-    const std::vector<float> w = random_floats(s.out_channels * s.in_channels / s.groups * s.kernel_height * s.kernel_width, 2);
+    const std::vector<float> w =
+        random_floats(s.out_channels * s.in_channels / s.groups * s.kernel_height * s.kernel_width, 2);
     const std::vector<float> bias = random_floats(s.out_channels, 3);
     const std::size_t pixels = s.out_height() * s.out_width();
     ASSERT_GT(pixels, 0u) << c.name;
@@ -110,9 +125,11 @@ TEST(Conv, EveryShapeOnEveryInstructionSet) {
     std::vector<float> want(residual.size());
     for (std::size_t i = 0; i < want.size(); ++i) {
       const std::size_t pixel = i % pixels;
-      want[i] = expected(s, x, w, i / pixels / s.out_channels, i / pixels % s.out_channels, pixel / s.out_width(), pixel % s.out_width());
+      want[i] = expected(s, x, w, i / pixels / s.out_channels, i / pixels % s.out_channels, pixel / s.out_width(),
+                         pixel % s.out_width());
     }
-    for (int form = 0; form < 5; ++form) {  // plain; bias, relu; bias, residual, relu; bias, silu, residual in place; bias, residual last
+    for (int form = 0; form < 5;
+         ++form) {  // plain; bias, relu; bias, residual, relu; bias, silu, residual in place; bias, residual last
       std::vector<float> finished = want;
       for (std::size_t i = 0; i < want.size(); ++i) {
         if (form == 0) continue;
@@ -172,7 +189,8 @@ TEST(Pool, MaximumAndAverage) {
           average_pool(s, false, x.data(), mean.data());
           average_pool(s, true, x.data(), padded_mean.data());
           for (std::size_t i = 0; i < largest.size(); ++i) {
-            const std::size_t plane = i / s.out_width / s.out_height, oy = i / s.out_width % s.out_height, ox = i % s.out_width;
+            const std::size_t plane = i / s.out_width / s.out_height, oy = i / s.out_width % s.out_height,
+                              ox = i % s.out_width;
             float want = -std::numeric_limits<float>::infinity(), sum = 0;
             int count = 0;
             bool nan = false;

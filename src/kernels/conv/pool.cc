@@ -76,7 +76,8 @@ void average_pool(const PoolShape& s, bool count_include_pad, const float* x, fl
     float* out = y + (plane * s.out_height + oy) * s.out_width;
     std::fill_n(out, s.out_width, 0.0f);
     for_taps(s, x + plane * s.in_height * s.in_width, oy, [&](const float* row, Columns columns, std::size_t first) {
-      for (std::size_t ox = columns.begin; ox < columns.end; ++ox) out[ox] += row[first + (ox - columns.begin) * s.stride_x];
+      for (std::size_t ox = columns.begin; ox < columns.end; ++ox)
+        out[ox] += row[first + (ox - columns.begin) * s.stride_x];
     });
     const std::size_t rows = taps_inside(oy, s.kernel_height, s.stride_y, s.dilation_y, low_y, high_y);
     for (std::size_t ox = 0; ox < s.out_width; ++ox) {

@@ -6,8 +6,9 @@
 
 namespace sardonyx::kernels {
 
-/// 2-D pooling of `planes` = batch * channels planes. Pads must be smaller than the (dilated) kernel, or windows without any
-/// input give -infinity (maximum) or 0 (average). out_height and out_width are the caller's (floor or ceil mode).
+/// 2-D pooling of `planes` = batch * channels planes. Pads must be smaller than the (dilated) kernel, or windows
+/// without any input give -infinity (maximum) or 0 (average). out_height and out_width are the caller's (floor or ceil
+/// mode).
 struct PoolShape {
   std::size_t planes = 1;
   std::size_t in_height = 1, in_width = 1;

@@ -1,21 +1,15 @@
 #include "kernels/gemm/gemm_table.h"
+#include "kernels/gemm/tile_shape.h"
 #include "kernels/simd/vec.h"
 
 namespace sardonyx::kernels::SARDONYX_VARIANT {
 namespace {
 
-// Accumulators stay in registers: 14 x 32 takes 28 of AVX-512's 32, 6 x 16 takes 12 of AVX2's 16.
 #if defined(__AVX512F__)
-constexpr int kMaxRows = 14;
-constexpr int kPanelVectors = 2;
 constexpr const char* kName = "avx512_14x32";
 #elif defined(__AVX2__)
-constexpr int kMaxRows = 6;
-constexpr int kPanelVectors = 1;
 constexpr const char* kName = "avx2_6x16";
 #else
-constexpr int kMaxRows = 2;
-constexpr int kPanelVectors = 1;
 constexpr const char* kName = "generic_2x16";
 #endif
 
@@ -45,7 +39,8 @@ SARDONYX_INLINE void finish_row(const GemmTile& t, size_t row, F32x16* sum) {
     for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + set1(t.row_bias[row]);
   }
   if (t.residual != nullptr && !t.residual_last) {
-    for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + load_columns(t.residual + row * t.residual_stride, t.columns, v);
+    for (int v = 0; v < kVectors; ++v)
+      sum[v] = sum[v] + load_columns(t.residual + row * t.residual_stride, t.columns, v);
   }
 }
 
@@ -170,17 +165,17 @@ constexpr void fill(GemmKernel& kernel) {
   kernel.tile[kRows - 1][kVectors - 1][1] = run_tile<kRows, kVectors, 1>;
   kernel.tile[kRows - 1][kVectors - 1][2] = run_tile<kRows, kVectors, kVectors>;
   if constexpr (kVectors > 1) fill<kRows, kVectors - 1>(kernel);
-  if constexpr (kRows > 1 && kVectors == kPanelVectors) fill<kRows - 1, kVectors>(kernel);
+  if constexpr (kRows > 1 && kVectors == kTileVectors) fill<kRows - 1, kVectors>(kernel);
 }
 
 constexpr GemmKernel make_kernel() {
   GemmKernel kernel = {};
   kernel.name = kName;
-  kernel.max_rows = kMaxRows;
-  kernel.panel_vectors = kPanelVectors;
+  kernel.max_rows = kTileRows;
+  kernel.panel_vectors = kTileVectors;
   kernel.dot = dot;
   kernel.pack_transposed = pack_transposed;
-  fill<kMaxRows, kPanelVectors>(kernel);
+  fill<kTileRows, kTileVectors>(kernel);
   return kernel;
 }
 

@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "kernels/conv/conv_paths.h"
+#include "kernels/conv/conv_table.h"
+#include "kernels/math/elementwise.h"
+
+namespace sardonyx::kernels {
+
+namespace {
+
+/// The plane is copied with its borders, each row split by x modulo the stride, so that taps are contiguous.
+struct DepthwiseLayout {
+  std::size_t phase_width;  ///< floats of one phase of a row
+  std::size_t row_stride;
+  std::size_t rows;
+  std::size_t size;  ///< floats of the copy, with room for a whole last vector
+  bool flat;         ///< rows so short that vectors run on from one to the next, computing the border columns too
+};
+
+DepthwiseLayout depthwise_layout(const ConvShape& s) {
+  DepthwiseLayout layout;
+  const std::size_t reach = (s.kernel_width - 1) * s.dilation_x / s.stride_x + 1;
+  layout.flat = s.stride_x == 1 && s.stride_y == 1 && s.out_width() <= kConvLanes / 2;
+  layout.phase_width =
+      layout.flat ? s.out_width() + reach - 1 : round_up(round_up(s.out_width(), kConvLanes) + reach, kConvLanes);
+  layout.row_stride = layout.phase_width * s.stride_x;
+  layout.rows = (s.out_height() - 1) * s.stride_y + (s.kernel_height - 1) * s.dilation_y + 1;
+  layout.size = round_up(layout.rows * layout.row_stride + kConvLanes, kConvLanes);
+  return layout;
+}
+
+}  // namespace
+
+/// The bordered copy, the result before it goes to y, and the taps' offsets.
+std::size_t depthwise_workspace(const ConvShape& s) {
+  const DepthwiseLayout layout = depthwise_layout(s);
+  const std::size_t out = s.out_height() * (layout.flat ? layout.row_stride : s.out_width());
+  return layout.size + round_up(out, kConvLanes) + round_up(2 * s.kernel_height * s.kernel_width, kConvLanes);
+}
+
+namespace {
+
+class DepthwiseRun {
+ public:
+  DepthwiseRun(const ConvShape& s, const float* x, const float* weights, float* y, const ConvEpilogue& epilogue,
+               float* workspace)
+      : s_(s),
+        x_(x),
+        weights_(weights),
+        y_(y),
+        epilogue_(epilogue),
+        copy_(workspace),
+        result_(workspace + layout_.size),
+        offsets_(reinterpret_cast<std::size_t*>(workspace + depthwise_workspace(s) -
+                                                round_up(2 * s.kernel_height * s.kernel_width, kConvLanes))) {
+    std::fill_n(copy_, layout_.size, 0.0f);  // the borders stay so for every plane
+    for (std::size_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
+      const std::size_t column = tap % s.kernel_width * s.dilation_x;
+      offsets_[tap] = tap / s.kernel_width * s.dilation_y * layout_.row_stride +
+                      column % s.stride_x * layout_.phase_width + column / s.stride_x;
+    }
+    if (epilogue.activation != Unary::kIdentity) activation_ = unary_function(epilogue.activation);
+  }
+
+  void run(std::size_t plane) const {
+    const std::size_t channel = plane % s_.out_channels;
+    const std::size_t copied = s_.pad_top >= layout_.rows ? 0 : std::min(s_.in_height, layout_.rows - s_.pad_top);
+    table_.copy_with_borders({x_ + plane * s_.in_height * s_.in_width, copied, s_.in_width, s_.pad_left, s_.stride_x,
+                              layout_.phase_width, copy_ + s_.pad_top * layout_.row_stride, layout_.row_stride});
+    float* target = y_ + plane * pixels_;
+    const float* residual = epilogue_.residual == nullptr ? nullptr : epilogue_.residual + plane * pixels_;
+    const bool aside = layout_.flat || residual == target;
+    DepthwisePlane p = {};
+    p.rows = copy_;
+    p.row_stride = layout_.row_stride;
+    p.tap_offset = offsets_;
+    p.weights = weights_ + channel * s_.kernel_height * s_.kernel_width;
+    p.has_bias = epilogue_.bias != nullptr;
+    if (p.has_bias) p.bias = epilogue_.bias[channel];
+    p.kernel_height = s_.kernel_height;
+    p.kernel_width = s_.kernel_width;
+    p.dilation_y = s_.dilation_y;
+    p.stride_y = s_.stride_y;
+    p.out_height = layout_.flat ? 1 : s_.out_height();
+    p.out_width = layout_.flat ? (s_.out_height() - 1) * layout_.row_stride + s_.out_width() : s_.out_width();
+    p.out_stride = s_.out_width();
+    p.y = aside ? result_ : target;
+    table_.depthwise(p);
+    if (layout_.flat) drop_borders();
+    finish(p.y, residual);
+    if (aside) std::copy_n(p.y, pixels_, target);
+  }
+
+ private:
+  /// Moves the rows of a flat result together.
+  void drop_borders() const {
+    for (std::size_t row = 1; row < s_.out_height(); ++row) {
+      const float* from = result_ + row * layout_.row_stride;
+      std::copy(from, from + s_.out_width(), result_ + row * s_.out_width());
+    }
+  }
+
+  void finish(float* y, const float* residual) const {
+    const ConvEpilogue& e = epilogue_;
+    if (residual != nullptr && !e.residual_after_activation)
+      binary(Binary::kAdd, Operands::kArrays, y, residual, y, pixels_);
+    if (activation_ != nullptr) activation_(y, y, pixels_, e.alpha, e.beta);
+    if (residual != nullptr && e.residual_after_activation)
+      binary(Binary::kAdd, Operands::kArrays, y, residual, y, pixels_);
+  }
+
+  const ConvShape& s_;
+  const float* x_;
+  const float* weights_;
+  float* y_;
+  const ConvEpilogue& epilogue_;
+  const ConvTable& table_ = conv_table();
+  DepthwiseLayout layout_ = depthwise_layout(s_);
+  std::size_t pixels_ = s_.out_height() * s_.out_width();
+  UnaryFunction activation_ = nullptr;
+  float* copy_;
+  float* result_;
+  std::size_t* offsets_;
+};
+
+}  // namespace
+
+void run_depthwise(const ConvShape& s, const float* x, const float* weights, float* y, const ConvEpilogue& epilogue,
+                   float* workspace, Parallel parallel) {
+  const std::size_t work = s.out_height() * s.out_width() * (s.kernel_height * s.kernel_width + 4);
+  const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 18) / std::max<std::size_t>(work, 1));
+  const std::size_t size = depthwise_workspace(s);
+  parallel.parallel_for_participants(
+      s.batch * s.out_channels, chunk, [&](std::size_t begin, std::size_t end, int participant) {
+        const DepthwiseRun run(s, x, weights, y, epilogue, workspace + size * static_cast<std::size_t>(participant));
+        for (std::size_t plane = begin; plane < end; ++plane) run.run(plane);
+      });
+}
+
+}  // namespace sardonyx::kernels
