@@ -16,6 +16,7 @@ std::span<const Pass> basic_passes() {
       {"merge-movement", "makes one of two Transposes or Reshapes in a row", merge_movement},
       {"common-subexpressions", "computes equal nodes once", share_common_subexpressions},
       {"batch-norm-folding", "folds BatchNormalization into the weights of the convolution before it", fold_batch_norm},
+      {"conv-affine-folding", "folds products and sums with a constant per channel into the convolution before them", fold_conv_affine},
       {"transpose-pushing", "moves Transposes past elementwise nodes, to where two of them cancel", push_transposes},
       {"dequantized-gather", "gathers rows of an integer table before dequantising them, not the other way round", gather_before_dequantizing},
   };

@@ -14,7 +14,8 @@ bool remove_no_op_movement(PassContext& context, graph::Graph& graph);        //
 bool merge_movement(PassContext& context, graph::Graph& graph);               // merge_movement.cc
 bool share_common_subexpressions(PassContext& context, graph::Graph& graph);  // common_subexpressions.cc
 bool simplify_shape_arithmetic(PassContext& context, graph::Graph& graph);    // shape_arithmetic.cc
-bool fold_batch_norm(PassContext& context, graph::Graph& graph);              // batch_norm.cc
+bool fold_batch_norm(PassContext& context, graph::Graph& graph);              // conv_affine.cc
+bool fold_conv_affine(PassContext& context, graph::Graph& graph);             // conv_affine.cc
 bool push_transposes(PassContext& context, graph::Graph& graph);              // transpose_pushing.cc
 bool gather_before_dequantizing(PassContext& context, graph::Graph& graph);   // dequantized_gather.cc
 
