@@ -29,6 +29,7 @@ struct BenchCommand {
   InputOptions inputs;
   double seconds = 3;
   int iterations = 0, warmup = 3;
+  std::size_t nodes = 0;
   bool json = false, no_operators = false;
 };
 
@@ -42,11 +43,21 @@ struct OperatorTime {
   double calls = 0;
 };
 
+struct NodeTime {
+  std::string name, op, shapes;
+  double ms = 0;  ///< of one run
+};
+
+struct Profile {
+  std::vector<OperatorTime> operators;  ///< slowest first
+  std::vector<NodeTime> nodes;          ///< slowest first
+};
+
 struct Measurement {
   double load_s = 0;
   double peak_mib = 0;
-  std::vector<double> ms;               ///< sorted
-  std::vector<OperatorTime> operators;  ///< slowest first
+  std::vector<double> ms;  ///< sorted
+  Profile profile;
   NamedValues inputs;
 };
 
@@ -93,8 +104,16 @@ std::vector<double> time_runs(const Session& session, const NamedValues& inputs,
   return times;
 }
 
-/// Times by operator, from a session of its own, since recording them costs time.
-std::vector<OperatorTime> profile_operators(const BenchCommand& command, const NamedValues& inputs) {
+template <typename Key, typename Time>
+std::vector<Time> slowest_first(std::map<Key, Time>& sums) {
+  std::vector<Time> times;
+  for (auto& [key, sum] : sums) times.push_back(std::move(sum));
+  std::sort(times.begin(), times.end(), [](const Time& a, const Time& b) { return a.ms > b.ms; });
+  return times;
+}
+
+/// Times by operator and by node, from a session of its own, since recording them costs time.
+Profile profile(const BenchCommand& command, const NamedValues& inputs) {
   SessionOptions options = command.session;
   options.profile = true;
   const Session session = Session::load(command.model, options);
@@ -103,19 +122,19 @@ std::vector<OperatorTime> profile_operators(const BenchCommand& command, const N
   const std::size_t skipped = count_events();  // of the first run, which packs weights and touches memory
   for (int i = 0; i < kProfiledRuns; ++i) session.run(inputs);
   const json trace = json::parse(session.profile_json());
-  std::map<std::pair<std::string, std::string>, OperatorTime> sums;
+  std::map<std::pair<std::string, std::string>, OperatorTime> operators;
+  std::map<std::pair<std::string, std::string>, NodeTime> nodes;
   for (std::size_t i = skipped; i < trace.at("traceEvents").size(); ++i) {
     const json& event = trace["traceEvents"][i];
     const std::string op = event.at("args").at("op"), provider = event["args"].at("provider");
-    OperatorTime& sum = sums.try_emplace({op, provider}, OperatorTime{op, provider}).first->second;
-    sum.ms += event.at("dur").get<double>() / 1e3 / kProfiledRuns;
+    const double ms = event.at("dur").get<double>() / 1e3 / kProfiledRuns;
+    OperatorTime& sum = operators.try_emplace({op, provider}, OperatorTime{op, provider}).first->second;
+    sum.ms += ms;
     sum.calls += 1.0 / kProfiledRuns;
+    const std::string node = event.at("name"), shapes = event["args"].value("shapes", "");
+    nodes.try_emplace({node, shapes}, NodeTime{node, op, shapes}).first->second.ms += ms;
   }
-  std::vector<OperatorTime> operators;
-  for (auto& [key, sum] : sums) operators.push_back(std::move(sum));
-  std::sort(operators.begin(), operators.end(),
-            [](const OperatorTime& a, const OperatorTime& b) { return a.ms > b.ms; });
-  return operators;
+  return {slowest_first(operators), slowest_first(nodes)};
 }
 
 Measurement measure(const BenchCommand& command) {
@@ -126,7 +145,9 @@ Measurement measure(const BenchCommand& command) {
   out.inputs = gather_inputs(command.inputs, session.inputs());
   out.ms = time_runs(session, out.inputs, command);
   out.peak_mib = peak_mib();
-  if (!command.no_operators) out.operators = profile_operators(command, out.inputs);
+  if (!command.no_operators || command.nodes > 0) out.profile = profile(command, out.inputs);
+  if (command.no_operators) out.profile.operators.clear();
+  out.profile.nodes.resize(std::min(out.profile.nodes.size(), command.nodes));
   return out;
 }
 
@@ -148,13 +169,17 @@ void print_json(const BenchCommand& command, const Measurement& result) {
       shapes[name] = std::vector<std::int64_t>(value.tensor().shape().begin(), value.tensor().shape().end());
   }
   json operators = json::array();
-  const double total = total_ms(result.operators);
-  for (const OperatorTime& op : result.operators) {
+  const double total = total_ms(result.profile.operators);
+  for (const OperatorTime& op : result.profile.operators) {
     operators.push_back({{"operator", op.op},
                          {"provider", op.provider},
                          {"calls", op.calls},
                          {"ms", op.ms},
                          {"share", total == 0 ? 0 : op.ms / total}});
+  }
+  json nodes = json::array();
+  for (const NodeTime& node : result.profile.nodes) {
+    nodes.push_back({{"node", node.name}, {"operator", node.op}, {"shapes", node.shapes}, {"ms", node.ms}});
   }
   const json root = {{"model", command.model},
                      {"inputs", std::move(shapes)},
@@ -169,8 +194,27 @@ void print_json(const BenchCommand& command, const Measurement& result) {
                      {"p99_ms", quantile(result.ms, 0.99)},
                      {"max_ms", result.ms.back()},
                      {"peak_mib", result.peak_mib},
-                     {"operators", std::move(operators)}};
+                     {"operators", std::move(operators)},
+                     {"nodes", std::move(nodes)}};
   fmt::print("{}\n", root.dump(2));
+}
+
+void print_operators(const std::vector<OperatorTime>& operators) {
+  if (operators.empty()) return;
+  const double total = total_ms(operators);
+  const std::string head =
+      fmt::format("{:<28} {:<8} {:>6} {:>10} {:>7}", "operator", "provider", "calls", "ms", "share");
+  fmt::print("\n{}\n", output_style().bold(head));
+  for (const OperatorTime& op : operators) {
+    fmt::print("{:<28} {:<8} {:>6.0f} {:>10.3f} {:>6.1f}%\n", op.op, op.provider, op.calls, op.ms,
+               total == 0 ? 0 : 100 * op.ms / total);
+  }
+}
+
+void print_nodes(const std::vector<NodeTime>& nodes) {
+  if (nodes.empty()) return;
+  fmt::print("\n{}\n", output_style().bold(fmt::format("{:>10}  {:<20} {}", "ms", "operator", "node, shapes")));
+  for (const NodeTime& node : nodes) fmt::print("{:>10.3f}  {:<20} {}  {}\n", node.ms, node.op, node.name, node.shapes);
 }
 
 void print_text(const BenchCommand& command, const Measurement& result) {
@@ -184,14 +228,8 @@ void print_text(const BenchCommand& command, const Measurement& result) {
   fmt::print("{} {:.3f} ms   mean {:.3f}   min {:.3f}   p90 {:.3f}   p99 {:.3f}   max {:.3f}   ({} runs)\n",
              style.bold("median"), quantile(result.ms, 0.5), mean(result.ms), result.ms.front(),
              quantile(result.ms, 0.9), quantile(result.ms, 0.99), result.ms.back(), result.ms.size());
-  if (result.operators.empty()) return;
-  const double total = total_ms(result.operators);
-  fmt::print("\n{}\n", style.bold(fmt::format("{:<28} {:<8} {:>6} {:>10} {:>7}", "operator", "provider", "calls", "ms",
-                                              "share")));
-  for (const OperatorTime& op : result.operators) {
-    fmt::print("{:<28} {:<8} {:>6.0f} {:>10.3f} {:>6.1f}%\n", op.op, op.provider, op.calls, op.ms,
-               total == 0 ? 0 : 100 * op.ms / total);
-  }
+  print_operators(result.profile.operators);
+  print_nodes(result.profile.nodes);
 }
 
 }  // namespace
@@ -202,7 +240,8 @@ void add_bench(CLI::App& app, Outcome&) {
   sub->footer(
       "Examples:\n"
       "  sardonyx bench model.onnx --shape input_ids:1x30 --threads 1\n"
-      "  sardonyx bench model.onnx --input in.npz --seconds 10 --json\n");
+      "  sardonyx bench model.onnx --input in.npz --seconds 10 --json\n"
+      "  sardonyx bench model.onnx --nodes 20\n");
   sub->add_option("model", command->model, "ONNX file")->required()->type_name("MODEL");
   sub->add_option("--seconds", command->seconds, "How long to measure")
       ->check(CLI::NonNegativeNumber)
@@ -210,6 +249,9 @@ void add_bench(CLI::App& app, Outcome&) {
       ->group("Measurement");
   sub->add_option("--iterations", command->iterations, "How many runs to measure, in place of --seconds")
       ->check(CLI::NonNegativeNumber)
+      ->group("Measurement");
+  sub->add_option("--nodes", command->nodes, "Print the N slowest nodes too, with the shapes they work on")
+      ->type_name("N")
       ->group("Measurement");
   sub->add_option("--warmup", command->warmup, "Runs before measuring")
       ->check(CLI::NonNegativeNumber)

@@ -171,23 +171,31 @@ class DirectRun {
     tile.activation = activation_;
     tile.alpha = epilogue_.alpha;
     tile.beta = epilogue_.beta;
-    // The panel's first tile fetches the panel after it, which is likely this thread's next.
-    const bool is_last = i + 1 == panels() && group + 1 == s_.groups;
-    tile.prefetch = is_last ? nullptr : reinterpret_cast<const char*>(panel.weights + group_k(s_) * panel.width);
     const std::size_t planes = (image * s_.out_channels + panel.first) * plane;
     tile.row_stride = static_cast<std::ptrdiff_t>(bands_.row_step * bands_.columns * bands_.pitch);
     const std::size_t vectors = panel.width / kConvLanes;
-    const auto run_tile = [&](const DirectTileFunction(&functions)[2][2], std::size_t row, std::size_t pixel) {
+    // The first tiles fetch the panel after this one, which is likely this thread's next: each a share, or they would
+    // ask for more than memory gives in that time.
+    constexpr std::size_t kFetchers = 4;
+    const bool pairs = fits_two_rows(width);
+    const std::size_t fetchers = std::min(kFetchers, pairs ? rows / 2 + rows % 2 * tiles : rows * tiles);
+    const bool is_last = i + 1 == panels() && group + 1 == s_.groups;
+    const char* next = reinterpret_cast<const char*>(panel.weights + group_k(s_) * panel.width);
+    tile.prefetch_step = divide_up(panel.width * sizeof(float), fetchers);
+    std::size_t fetched = is_last ? fetchers : 0;
+    const auto run_tile = [&](const DirectTileFunction(&functions)[2][3], std::size_t row, std::size_t pixel) {
       const std::size_t at = planes + (bands_.flat ? begin : (begin + row) * bands_.out_width) + pixel;
       tile.x = memory.copy + static_cast<std::ptrdiff_t>(row) * tile.row_stride +
                static_cast<std::ptrdiff_t>(pixel) * tile.pixel_stride;
       tile.y = y_ + at;
       tile.residual = epilogue_.residual == nullptr ? nullptr : epilogue_.residual + at;
-      functions[vectors - 1][tile.prefetch != nullptr](tile);
-      tile.prefetch = nullptr;
+      const std::size_t lines = fetched == fetchers ? 0 : divide_up(tile.prefetch_step, 64);
+      tile.prefetch = next + fetched * tile.prefetch_step * group_k(s_);
+      functions[vectors - 1][lines](tile);
+      if (fetched < fetchers) ++fetched;
     };
     std::size_t row = 0;
-    if (fits_two_rows(width)) {
+    if (pairs) {
       for (; row + 2 <= rows; row += 2) run_tile(table_.two_rows[width - 1], row, 0);
     }
     for (; row < rows; ++row) {

@@ -62,7 +62,7 @@ void write_channels(const DirectTile& t, const float* sums, size_t rows, size_t 
 }
 
 /// Of kRows pixels the first kHalf lie in one output row, the others in the next.
-template <int kRows, int kHalf, int kVectors, bool kPrefetch>
+template <int kRows, int kHalf, int kVectors, int kPrefetch>
 void run_direct_tile(const DirectTile& t) {
   F32x16 sum[kRows][kVectors];
 #pragma GCC unroll 14
@@ -75,6 +75,7 @@ void run_direct_tile(const DirectTile& t) {
   const ptrdiff_t pixel = t.pixel_stride;
   const float* w = t.weights;
   const char* next = t.prefetch;
+  const size_t prefetch_step = t.prefetch_step;
   for (const TapRun* run = t.runs; run != t.runs + t.run_count; ++run) {
     const float* x[kGroups];
 #pragma GCC unroll 6
@@ -86,10 +87,10 @@ void run_direct_tile(const DirectTile& t) {
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) column[v] = load(w + v * kLanes);
       w += kVectors * kLanes;
-      if constexpr (kPrefetch) {
+      if constexpr (kPrefetch > 0) {
 #pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) __builtin_prefetch(next + v * 64, 0, 2);
-        next += kVectors * 64;
+        for (int line = 0; line < kPrefetch; ++line) __builtin_prefetch(next + line * 64, 0, 2);
+        next += prefetch_step;
       }
 #pragma GCC unroll 14
       for (int r = 0; r < kRows; ++r) {
@@ -112,11 +113,13 @@ void run_direct_tile(const DirectTile& t) {
 
 template <int kRows, int kVectors>
 constexpr void fill(DirectConvTable& table) {
-  table.tile[kRows - 1][kVectors - 1][0] = run_direct_tile<kRows, kRows, kVectors, false>;
-  table.tile[kRows - 1][kVectors - 1][1] = run_direct_tile<kRows, kRows, kVectors, true>;
+  table.tile[kRows - 1][kVectors - 1][0] = run_direct_tile<kRows, kRows, kVectors, 0>;
+  table.tile[kRows - 1][kVectors - 1][1] = run_direct_tile<kRows, kRows, kVectors, 1>;
+  table.tile[kRows - 1][kVectors - 1][2] = run_direct_tile<kRows, kRows, kVectors, kVectors>;
   if constexpr (kRows >= kDirectMinHalf && 2 * kRows <= kTileRows) {
-    table.two_rows[kRows - 1][kVectors - 1][0] = run_direct_tile<2 * kRows, kRows, kVectors, false>;
-    table.two_rows[kRows - 1][kVectors - 1][1] = run_direct_tile<2 * kRows, kRows, kVectors, true>;
+    table.two_rows[kRows - 1][kVectors - 1][0] = run_direct_tile<2 * kRows, kRows, kVectors, 0>;
+    table.two_rows[kRows - 1][kVectors - 1][1] = run_direct_tile<2 * kRows, kRows, kVectors, 1>;
+    table.two_rows[kRows - 1][kVectors - 1][2] = run_direct_tile<2 * kRows, kRows, kVectors, kVectors>;
   }
   if constexpr (kVectors > 1) fill<kRows, kVectors - 1>(table);
   if constexpr (kRows > 1 && kVectors == kTileVectors) fill<kRows - 1, kVectors>(table);

@@ -29,7 +29,8 @@ struct DirectTile {
   const TapRun* runs;      ///< k in the order of conv.h
   size_t run_count;
   const float* weights;      ///< a panel: 16 or 32 per k
-  const char* prefetch;      ///< memory to prefetch, as much per k as `weights` has; or null
+  const char* prefetch;      ///< memory to prefetch, or null
+  size_t prefetch_step;      ///< bytes of it per k, at most as many as `weights` has
   const float* bias;         ///< per channel, or null
   size_t channels;           ///< that exist; the panel's others are computed and dropped
   float* y;                  ///< first pixel of the first channel
@@ -46,10 +47,11 @@ inline constexpr int kDirectMaxRows = 14, kDirectMinHalf = 4;
 
 struct DirectConvTable {
   int max_rows;  ///< pixels of the largest tile
-  /// By pixels - 1, vectors of 16 channels - 1, and whether memory is prefetched. Null beyond the maxima.
-  DirectTileFunction tile[kDirectMaxRows][2][2];
+  /// By pixels - 1, vectors of 16 channels - 1, and how many cache lines are prefetched per k: 0, up to 1, 2. Null
+  /// beyond the maxima.
+  DirectTileFunction tile[kDirectMaxRows][2][3];
   /// The same for two rows of so many pixels each, from kDirectMinHalf on.
-  DirectTileFunction two_rows[kDirectMaxRows / 2][2][2];
+  DirectTileFunction two_rows[kDirectMaxRows / 2][2][3];
   void (*copy_pixels)(const PixelCopy& copy);
 };
 

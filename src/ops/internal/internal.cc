@@ -33,7 +33,7 @@ void add_internal_ops(OpTable& table) {
   // residual.
   table.push_back({"ai.sardonyx", "FusedMatMul", infer_fused_mat_mul, {}});
   // activation(Conv(x, weights, bias) + residual). Attributes: Conv's, `activation` and `activation_params`.
-  table.push_back({"ai.sardonyx", "FusedConv", infer_fused_conv, {}});
+  table.push_back({"ai.sardonyx", "FusedConv", infer_fused_conv, {.in_place = mask({3})}});
   // softmax(scale · q kᵀ + mask) v. Inputs and attributes: the first four of ONNX's Attention, `q_num_heads`,
   // `kv_num_heads`, `scale`; with `zero_masked_rows` a query without any key gives 0, not NaN.
   table.push_back({"ai.sardonyx", "FusedAttention", infer_attention, {}});
