@@ -111,6 +111,26 @@ float expected(const ConvShape& s, const std::vector<float>& x, const std::vecto
   return sum;
 }
 
+enum class Residual { kNone, kBefore, kAfter, kAfterInPlace };
+
+/// What follows the chains.
+struct Form {
+  const char* name;
+  bool bias;
+  Unary activation;
+  Residual residual;
+};
+const Form kForms[] = {
+    {"plain", false, Unary::kIdentity, Residual::kNone},
+    {"relu", true, Unary::kRelu, Residual::kNone},
+    {"residual, relu", true, Unary::kRelu, Residual::kBefore},
+    {"silu, residual in place", true, Unary::kSilu, Residual::kAfterInPlace},
+    {"silu after residual", false, Unary::kSilu, Residual::kBefore},
+    {"clip, residual", true, Unary::kClip, Residual::kAfter},
+    {"residual", true, Unary::kIdentity, Residual::kAfter},
+};
+constexpr float kLow = -0.5f, kHigh = 2.0f;  // of clip
+
 TEST(Conv, EveryShapeOnEveryInstructionSet) {
   ThreadPool pool(3);
   for (const Case& c : kCases) {
@@ -128,15 +148,13 @@ TEST(Conv, EveryShapeOnEveryInstructionSet) {
       want[i] = expected(s, x, w, i / pixels / s.out_channels, i / pixels % s.out_channels, pixel / s.out_width(),
                          pixel % s.out_width());
     }
-    for (int form = 0; form < 5;
-         ++form) {  // plain; bias, relu; bias, residual, relu; bias, silu, residual in place; bias, residual last
+    for (const Form& form : kForms) {
       std::vector<float> finished = want;
       for (std::size_t i = 0; i < want.size(); ++i) {
-        if (form == 0) continue;
-        finished[i] += bias[i / pixels % s.out_channels];
-        if (form == 2) finished[i] += residual[i];
-        if (form < 4) unary(form == 3 ? Unary::kSilu : Unary::kRelu, &finished[i], &finished[i], 1);
-        if (form >= 3) finished[i] += residual[i];
+        if (form.bias) finished[i] += bias[i / pixels % s.out_channels];
+        if (form.residual == Residual::kBefore) finished[i] += residual[i];
+        unary(form.activation, &finished[i], &finished[i], 1, {kLow, kHigh});
+        if (form.residual > Residual::kBefore) finished[i] += residual[i];
       }
       for (Isa isa : runnable_isas()) {
         const ScopedIsa scope(isa);
@@ -146,14 +164,16 @@ TEST(Conv, EveryShapeOnEveryInstructionSet) {
           const AlignedArray<float> workspace = make_aligned<float>(conv_workspace_size(s, parallel.max_threads));
           std::vector<float> y = residual;
           ConvEpilogue e;
-          if (form > 0) e.bias = bias.data();
-          if (form > 0 && form < 4) e.activation = form == 3 ? Unary::kSilu : Unary::kRelu;
-          if (form == 2 || form == 4) e.residual = residual.data();
-          if (form == 3) e.residual = y.data();
-          e.residual_after_activation = form >= 3;
+          if (form.bias) e.bias = bias.data();
+          e.activation = form.activation;
+          e.alpha = kLow;
+          e.beta = kHigh;
+          if (form.residual != Residual::kNone) e.residual = residual.data();
+          if (form.residual == Residual::kAfterInPlace) e.residual = y.data();
+          e.residual_after_activation = form.residual > Residual::kBefore;
           conv(s, x.data(), packed.get(), y.data(), e, workspace.get(), parallel);
           for (std::size_t i = 0; i < y.size(); ++i) {
-            ASSERT_EQ(finished[i], y[i]) << c.name << " at " << i << " form " << form << " on " << name(isa);
+            ASSERT_EQ(finished[i], y[i]) << c.name << " at " << i << ", " << form.name << " on " << name(isa);
           }
         }
       }

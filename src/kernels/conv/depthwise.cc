@@ -59,7 +59,9 @@ class DepthwiseRun {
       offsets_[tap] = tap / s.kernel_width * s.dilation_y * layout_.row_stride +
                       column % s.stride_x * layout_.phase_width + column / s.stride_x;
     }
-    if (epilogue.activation != Unary::kIdentity) activation_ = unary_function(epilogue.activation);
+    activation_ = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta);
+    // A residual that comes first is added to the whole plane.
+    clamps_at_once_ = activation_.clamps && (epilogue.residual == nullptr || epilogue.residual_after_activation);
   }
 
   void run(std::size_t plane) const {
@@ -77,6 +79,9 @@ class DepthwiseRun {
     p.weights = weights_ + channel * s_.kernel_height * s_.kernel_width;
     p.has_bias = epilogue_.bias != nullptr;
     if (p.has_bias) p.bias = epilogue_.bias[channel];
+    p.clamps = clamps_at_once_;
+    p.low = activation_.alpha;
+    p.high = activation_.beta;
     p.kernel_height = s_.kernel_height;
     p.kernel_width = s_.kernel_width;
     p.dilation_y = s_.dilation_y;
@@ -104,7 +109,9 @@ class DepthwiseRun {
     const ConvEpilogue& e = epilogue_;
     if (residual != nullptr && !e.residual_after_activation)
       binary(Binary::kAdd, Operands::kArrays, y, residual, y, pixels_);
-    if (activation_ != nullptr) activation_(y, y, pixels_, e.alpha, e.beta);
+    if (activation_.any() && !clamps_at_once_) {
+      unary_function(e.activation)(y, y, pixels_, e.alpha, e.beta);
+    }
     if (residual != nullptr && e.residual_after_activation)
       binary(Binary::kAdd, Operands::kArrays, y, residual, y, pixels_);
   }
@@ -117,7 +124,8 @@ class DepthwiseRun {
   const ConvTable& table_ = conv_table();
   DepthwiseLayout layout_ = depthwise_layout(s_);
   std::size_t pixels_ = s_.out_height() * s_.out_width();
-  UnaryFunction activation_ = nullptr;
+  Activation activation_;
+  bool clamps_at_once_ = false;
   float* copy_;
   float* result_;
   std::size_t* offsets_;

@@ -83,7 +83,7 @@ class DirectRun {
 
   DirectRun(const ConvShape& s, const float* x, const float* packed, float* y, const ConvEpilogue& epilogue)
       : s_(s), x_(x), packed_(packed), y_(y), epilogue_(epilogue) {
-    if (epilogue.activation != Unary::kIdentity) activation_ = unary_function(epilogue.activation);
+    activation_ = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta);
   }
 
   const Bands& bands() const { return bands_; }
@@ -167,10 +167,8 @@ class DirectRun {
     tile.bias = epilogue_.bias == nullptr ? nullptr : epilogue_.bias + panel.first;
     tile.channels = panel.count;
     tile.plane = plane;
-    tile.residual_last = epilogue_.residual_after_activation && activation_ != nullptr;
+    tile.residual_last = epilogue_.residual_after_activation;
     tile.activation = activation_;
-    tile.alpha = epilogue_.alpha;
-    tile.beta = epilogue_.beta;
     const std::size_t planes = (image * s_.out_channels + panel.first) * plane;
     tile.row_stride = static_cast<std::ptrdiff_t>(bands_.row_step * bands_.columns * bands_.pitch);
     const std::size_t vectors = panel.width / kConvLanes;
@@ -217,7 +215,7 @@ class DirectRun {
   const ConvEpilogue& epilogue_;
   const GemmKernel& kernel_ = active_gemm_kernel();
   const DirectConvTable& table_ = kDirectConvTableVariants.get();
-  UnaryFunction activation_ = nullptr;
+  Activation activation_;
   Bands bands_{s_};
 };
 

@@ -42,22 +42,25 @@ void write_channels(const DirectTile& t, const float* sums, size_t rows, size_t 
     transpose(block);
     float* y = t.y + first * t.plane;
     const float* residual = t.residual == nullptr ? nullptr : t.residual + first * t.plane;
-    if (residual != nullptr && !t.residual_last) {
+    const auto add_residual = [&] {
       for (size_t c = 0; c < channels; ++c) block[c] = block[c] + load_partial(residual + c * t.plane, rows);
-    }
-    if (t.activation == nullptr) {
-      for (size_t c = 0; c < channels; ++c) store_partial(y + c * t.plane, rows, block[c]);
-      continue;
-    }
-    alignas(64) float values[kLanes * kLanes];
+    };
+    if (residual != nullptr && !t.residual_last) add_residual();
+    if (t.activation.clamps) {
+      const F32x16 low = set1(t.activation.alpha), high = set1(t.activation.beta);
 #pragma GCC unroll 16
-    for (size_t c = 0; c < kLanes; ++c) store(values + c * kLanes, block[c]);
-    t.activation(values, values, channels * kLanes, t.alpha, t.beta);
-    for (size_t c = 0; c < channels; ++c) {
-      F32x16 value = load(values + c * kLanes);
-      if (residual != nullptr && t.residual_last) value = value + load_partial(residual + c * t.plane, rows);
-      store_partial(y + c * t.plane, rows, value);
+      for (size_t c = 0; c < kLanes; ++c) block[c] = min(high, max(low, block[c]));
     }
+    if (t.activation.function != nullptr) {
+      alignas(64) float values[kLanes * kLanes];
+#pragma GCC unroll 16
+      for (size_t c = 0; c < kLanes; ++c) store(values + c * kLanes, block[c]);
+      t.activation.function(values, values, channels * kLanes, t.activation.alpha, t.activation.beta);
+#pragma GCC unroll 16
+      for (size_t c = 0; c < kLanes; ++c) block[c] = load(values + c * kLanes);
+    }
+    if (residual != nullptr && t.residual_last) add_residual();
+    for (size_t c = 0; c < channels; ++c) store_partial(y + c * t.plane, rows, block[c]);
   }
 }
 

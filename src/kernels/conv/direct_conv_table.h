@@ -28,17 +28,16 @@ struct DirectTile {
   ptrdiff_t row_stride;    ///< of two rows: from the first's input to the second's
   const TapRun* runs;      ///< k in the order of conv.h
   size_t run_count;
-  const float* weights;      ///< a panel: 16 or 32 per k
-  const char* prefetch;      ///< memory to prefetch, or null
-  size_t prefetch_step;      ///< bytes of it per k, at most as many as `weights` has
-  const float* bias;         ///< per channel, or null
-  size_t channels;           ///< that exist; the panel's others are computed and dropped
-  float* y;                  ///< first pixel of the first channel
-  size_t plane;              ///< floats from one channel to the next, in y and in the residual
-  const float* residual;     ///< like y, or null
-  bool residual_last;        ///< after the activation
-  UnaryFunction activation;  ///< null: none
-  float alpha, beta;
+  const float* weights;   ///< a panel: 16 or 32 per k
+  const char* prefetch;   ///< memory to prefetch, or null
+  size_t prefetch_step;   ///< bytes of it per k, at most as many as `weights` has
+  const float* bias;      ///< per channel, or null
+  size_t channels;        ///< that exist; the panel's others are computed and dropped
+  float* y;               ///< first pixel of the first channel
+  size_t plane;           ///< floats from one channel to the next, in y and in the residual
+  const float* residual;  ///< like y, or null
+  bool residual_last;     ///< after the activation
+  Activation activation;
 };
 
 using DirectTileFunction = void (*)(const DirectTile& tile);

@@ -19,7 +19,7 @@ struct PanelsRun {
   const ConvEpilogue& epilogue;
   const GemmKernel& kernel = active_gemm_kernel();
   const ConvTable& table = conv_table();
-  UnaryFunction activation = epilogue.activation == Unary::kIdentity ? nullptr : unary_function(epilogue.activation);
+  Activation activation = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta);
   std::size_t pixels = s.out_height() * s.out_width();
   std::size_t k = group_k(s);
   std::size_t width = panel_channels(kernel);  // pixels of a panel
@@ -79,10 +79,8 @@ struct PanelsRun {
     tile.finish = true;
     tile.scale = 1.0f;
     tile.residual_stride = pixels;
-    tile.residual_last = epilogue.residual_after_activation && activation != nullptr;
+    tile.residual_last = epilogue.residual_after_activation;
     tile.activation = activation;
-    tile.alpha = epilogue.alpha;
-    tile.beta = epilogue.beta;
     tile.a_row_stride = 1;
     const std::size_t vectors = divide_up(tile.columns, kConvLanes);
     for (std::size_t i = first; i < end; ++i) {

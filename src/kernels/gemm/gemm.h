@@ -9,11 +9,12 @@ namespace sardonyx::kernels {
 
 // C = epilogue(A B) in fp32: A is [M, K], B is [K, N], C is [M, N], row-major, with row strides in elements.
 //
-// Every element of C is one chain of fused multiply-adds over k ascending, from +0, whatever the sizes, the instruction set and
-// the threads. Exception: a constant B of one column sums by lanes (element k to lane k mod 16, see reduce/reduce.h).
+// Every element of C is one chain of fused multiply-adds over k ascending, from +0, whatever the sizes, the instruction
+// set and the threads. Exception: a constant B of one column sums by lanes (element k to lane k mod 16, see
+// reduce/reduce.h).
 
-/// What follows the product, in this order, each step rounded: times `scale`, plus column bias, plus row bias, plus residual,
-/// activation (or activation, plus residual).
+/// What follows the product, in this order, each step rounded: times `scale`, plus column bias, plus row bias, plus
+/// residual, activation (or activation, plus residual).
 struct GemmEpilogue {
   float scale = 1.0f;
   const float* bias = nullptr;      ///< [N], or null
@@ -46,10 +47,10 @@ const char* packed_b_format();
 /// Floats that a packed [K, N] takes.
 std::size_t packed_b_size(std::size_t k, std::size_t n);
 
-/// Packs element (k, n) = b[k * k_stride + n * n_stride]: row-major B has k_stride = N and n_stride = 1, a transposed one
-/// (weights stored as [N, K]) k_stride = 1 and n_stride = K. `out`: packed_b_size(k, n) floats, 64-byte aligned.
-PackedB pack_b(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t n, float* out,
-               Parallel parallel = {});
+/// Packs element (k, n) = b[k * k_stride + n * n_stride]: row-major B has k_stride = N and n_stride = 1, a transposed
+/// one (weights stored as [N, K]) k_stride = 1 and n_stride = K. `out`: packed_b_size(k, n) floats, 64-byte aligned.
+PackedB pack_b(const float* b, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k, std::size_t n,
+               float* out, Parallel parallel = {});
 
 /// Floats of workspace (64-byte aligned) that gemm() wants for M rows; may be 0. Never depends on the thread count.
 std::size_t gemm_workspace_size(std::size_t m, std::size_t n, std::size_t k);

@@ -28,6 +28,11 @@ SARDONYX_INLINE void store_columns(float* p, size_t columns, size_t vector, F32x
 }
 
 template <int kVectors>
+SARDONYX_INLINE void add_residual(const GemmTile& t, size_t row, F32x16* sum) {
+  for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + load_columns(t.residual + row * t.residual_stride, t.columns, v);
+}
+
+template <int kVectors>
 SARDONYX_INLINE void finish_row(const GemmTile& t, size_t row, F32x16* sum) {
   if (t.scale != 1.0f) {
     for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] * set1(t.scale);
@@ -38,10 +43,12 @@ SARDONYX_INLINE void finish_row(const GemmTile& t, size_t row, F32x16* sum) {
   if (t.row_bias != nullptr) {
     for (int v = 0; v < kVectors; ++v) sum[v] = sum[v] + set1(t.row_bias[row]);
   }
-  if (t.residual != nullptr && !t.residual_last) {
-    for (int v = 0; v < kVectors; ++v)
-      sum[v] = sum[v] + load_columns(t.residual + row * t.residual_stride, t.columns, v);
+  if (t.residual != nullptr && !t.residual_last) add_residual<kVectors>(t, row, sum);
+  if (t.activation.clamps) {
+    const F32x16 low = set1(t.activation.alpha), high = set1(t.activation.beta);
+    for (int v = 0; v < kVectors; ++v) sum[v] = min(high, max(low, sum[v]));
   }
+  if (t.residual != nullptr && t.residual_last && t.activation.function == nullptr) add_residual<kVectors>(t, row, sum);
 }
 
 template <int kRows, int kVectors>
@@ -50,14 +57,14 @@ SARDONYX_INLINE void write_tile(const GemmTile& t, F32x16 (&sum)[kRows][kVectors
 #pragma GCC unroll 14
     for (int r = 0; r < kRows; ++r) finish_row<kVectors>(t, r, sum[r]);
   }
-  if (t.finish && t.activation != nullptr) {
+  if (t.finish && t.activation.function != nullptr) {
     // The accumulators go to memory first: a call would spill all of them around every row.
     alignas(64) float rows[kRows][kVectors * kLanes];
 #pragma GCC unroll 14
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v) store(rows[r] + v * kLanes, sum[r][v]);
     }
-    t.activation(rows[0], rows[0], kRows * kVectors * kLanes, t.alpha, t.beta);
+    t.activation.function(rows[0], rows[0], kRows * kVectors * kLanes, t.activation.alpha, t.activation.beta);
     for (size_t r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v) {
         F32x16 y = load(rows[r] + v * kLanes);

@@ -1,5 +1,4 @@
 #include <benchmark/benchmark.h>
-
 #include <vector>
 
 #include "base/aligned.h"
@@ -7,8 +6,8 @@
 #include "kernels/gemm/integer_gemm.h"
 #include "kernels/simd/dispatch.h"
 
-// Rates are multiply-adds times two per second. The weights of a run are spread over 170 MB, so that they stream from memory as
-// a model's do; `hot` repeats one matrix.
+// Rates are multiply-adds times two per second. The weights of a run are spread over 170 MB, so that they stream from
+// memory as a model's do; `hot` repeats one matrix.
 
 namespace sardonyx::kernels {
 namespace {
@@ -37,7 +36,8 @@ void run_gemm(benchmark::State& state, bool hot) {
     next = next + 1 == copies ? 0 : next + 1;
     benchmark::DoNotOptimize(c.data());
   }
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(2e-9 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void gemm_cold(benchmark::State& state) { run_gemm(state, false); }
@@ -64,10 +64,12 @@ void integer_gemm_cold(benchmark::State& state) {
   const Parallel parallel{&ThreadPool::global(), static_cast<int>(state.range(3))};
   std::size_t next = 0;
   for (auto _ : state) {
-    integer_gemm(m, {a.data(), false, k, {&zero, 0}}, packed[next], {}, IntegerOutput::kFloat, c.data(), n, epilogue, workspace.get(), parallel);
+    integer_gemm(m, {a.data(), false, k, {&zero, 0}}, packed[next], {}, IntegerOutput::kFloat, c.data(), n, epilogue,
+                 workspace.get(), parallel);
     next = next + 1 == copies ? 0 : next + 1;
   }
-  state.counters["GOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GOP/s"] =
+      benchmark::Counter(2e-9 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 /// Peak of one core: a tile whose operands stay in the first-level cache.
@@ -80,16 +82,20 @@ void gemm_peak(benchmark::State& state) {
   for (auto _ : state) {
     for (int i = 0; i < 100; ++i) gemm(m, {a.data(), static_cast<std::ptrdiff_t>(k)}, view, c.data(), n, {}, nullptr);
   }
-  state.counters["GFLOP/s"] = benchmark::Counter(200e-9 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(200e-9 * static_cast<double>(m * n * k), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 BENCHMARK(gemm_peak);
-BENCHMARK(gemm_cold)->ArgNames({"m", "n", "k", "threads"})
+BENCHMARK(gemm_cold)
+    ->ArgNames({"m", "n", "k", "threads"})
     ->ArgsProduct({{1, 4, 10, 30, 64, 128, 512}, {768}, {768}, {1}})
     ->ArgsProduct({{10, 30, 128, 512}, {3072}, {768}, {1}})
     ->ArgsProduct({{10, 30, 128, 512}, {768}, {3072}, {1}});
 BENCHMARK(gemm_hot)->ArgNames({"m", "n", "k", "threads"})->ArgsProduct({{1, 10, 128}, {768}, {768}, {1}});
-BENCHMARK(integer_gemm_cold)->ArgNames({"m", "n", "k", "threads"})->ArgsProduct({{1, 10, 30, 128}, {768}, {768, 3072}, {1}});
+BENCHMARK(integer_gemm_cold)
+    ->ArgNames({"m", "n", "k", "threads"})
+    ->ArgsProduct({{1, 10, 30, 128}, {768}, {768, 3072}, {1}});
 
 }  // namespace
 }  // namespace sardonyx::kernels

@@ -82,7 +82,7 @@ class GemmRun {
       : kernel_(active_gemm_kernel()), m_(m), a_(a), b_(b), c_(c), c_row_stride_(c_row_stride), epilogue_(epilogue) {
     // Blocks of K keep their sums in C, which must not be the residual then.
     blocking_ = choose_blocking(kernel_, m, b.k, epilogue.residual == c || b.quantized != nullptr);
-    if (epilogue.activation != Unary::kIdentity) activation_ = unary_function(epilogue.activation);
+    activation_ = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta);
   }
 
   void run(Parallel parallel) const {
@@ -174,10 +174,8 @@ class GemmRun {
   void set_epilogue(GemmTile& tile) const {
     tile.scale = epilogue_.scale;
     tile.residual_stride = epilogue_.residual_stride;
-    tile.residual_last = epilogue_.residual_after_activation && activation_ != nullptr;
+    tile.residual_last = epilogue_.residual_after_activation;
     tile.activation = activation_;
-    tile.alpha = epilogue_.alpha;
-    tile.beta = epilogue_.beta;
   }
 
   void place_tile(GemmTile& tile, std::size_t row, std::size_t column, std::size_t k) const {
@@ -197,7 +195,7 @@ class GemmRun {
   std::size_t c_row_stride_;
   const GemmEpilogue& epilogue_;
   Blocking blocking_{};
-  UnaryFunction activation_ = nullptr;
+  Activation activation_;
 };
 
 }  // namespace sardonyx::kernels::gemm_internal

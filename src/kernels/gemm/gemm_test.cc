@@ -1,9 +1,8 @@
 #include "kernels/gemm/gemm.h"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <random>
 #include <vector>
 
@@ -28,11 +27,12 @@ struct Case {
 };
 
 /// The definition: one chain of fused multiply-adds per element.
-float chain(const Case& c, const std::vector<float>& a, const std::vector<float>& b, std::size_t row, std::size_t column) {
+float chain(const Case& c, const std::vector<float>& a, const std::vector<float>& b, std::size_t row,
+            std::size_t column) {
   float sum = 0.0f;
   for (std::size_t k = 0; k < c.k; ++k) {
-    sum = std::fma(c.a_transposed ? a[k * c.m + row] : a[row * c.k + k], c.b_transposed ? b[column * c.k + k] : b[k * c.n + column],
-                   sum);
+    sum = std::fma(c.a_transposed ? a[k * c.m + row] : a[row * c.k + k],
+                   c.b_transposed ? b[column * c.k + k] : b[k * c.n + column], sum);
   }
   return sum;
 }
@@ -58,8 +58,9 @@ GemmA view_a(const Case& c, const std::vector<float>& a) {
   return {a.data(), static_cast<std::ptrdiff_t>(c.k), 1};
 }
 
-std::vector<float> run(const Case& c, const std::vector<float>& a, const std::vector<float>& b, const GemmEpilogue& epilogue,
-                       bool constant_b, Parallel parallel, std::vector<float> start = {}) {
+std::vector<float> run(const Case& c, const std::vector<float>& a, const std::vector<float>& b,
+                       const GemmEpilogue& epilogue, bool constant_b, Parallel parallel,
+                       std::vector<float> start = {}) {
   std::vector<float> out(c.m * (c.n + 3), 77.0f);  // rows wider than N: the rest must stay
   if (!start.empty()) out = start;
   const auto k_stride = static_cast<std::ptrdiff_t>(c.b_transposed ? 1 : c.n);
@@ -71,21 +72,42 @@ std::vector<float> run(const Case& c, const std::vector<float>& a, const std::ve
     gemm(c.m, view_a(c, a), view, out.data(), c.n + 3, epilogue, workspace.get(), parallel);
   } else {
     const AlignedArray<float> workspace = make_aligned<float>(gemm_unpacked_workspace_size(c.m, c.n, c.k));
-    gemm_unpacked(c.m, c.n, c.k, view_a(c, a), b.data(), k_stride, n_stride, out.data(), c.n + 3, epilogue, workspace.get(), parallel);
+    gemm_unpacked(c.m, c.n, c.k, view_a(c, a), b.data(), k_stride, n_stride, out.data(), c.n + 3, epilogue,
+                  workspace.get(), parallel);
   }
   return out;
 }
 
 void expect_bits(float want, float got, const Case& c, std::size_t i, std::size_t j, Isa isa) {
   ASSERT_EQ(std::bit_cast<std::uint32_t>(want), std::bit_cast<std::uint32_t>(got))
-      << c.m << "x" << c.n << "x" << c.k << " at (" << i << ", " << j << ") on " << name(isa) << ": " << want << " and " << got;
+      << c.m << "x" << c.n << "x" << c.k << " at (" << i << ", " << j << ") on " << name(isa) << ": " << want << " and "
+      << got;
 }
 
 const Case kCases[] = {
-    {1, 1, 1},       {1, 2, 3},       {2, 16, 5},         {3, 17, 64},       {5, 31, 7},         {6, 32, 33},
-    {7, 33, 100},    {13, 48, 20},    {14, 64, 768},      {15, 65, 31},      {16, 100, 50},      {29, 40, 17},
-    {30, 96, 64},    {57, 70, 40},    {10, 1, 5000},      {4, 5, 0},         {0, 5, 4},          {5, 0, 4},
-    {9, 50, 30, true, false}, {40, 33, 20, true, false}, {9, 50, 30, false, true}, {33, 47, 65, true, true}, {3, 1, 9000, true},
+    {1, 1, 1},
+    {1, 2, 3},
+    {2, 16, 5},
+    {3, 17, 64},
+    {5, 31, 7},
+    {6, 32, 33},
+    {7, 33, 100},
+    {13, 48, 20},
+    {14, 64, 768},
+    {15, 65, 31},
+    {16, 100, 50},
+    {29, 40, 17},
+    {30, 96, 64},
+    {57, 70, 40},
+    {10, 1, 5000},
+    {4, 5, 0},
+    {0, 5, 4},
+    {5, 0, 4},
+    {9, 50, 30, true, false},
+    {40, 33, 20, true, false},
+    {9, 50, 30, false, true},
+    {33, 47, 65, true, true},
+    {3, 1, 9000, true},
     {70, 34, 9000},
 };
 
@@ -106,7 +128,8 @@ TEST(Gemm, EveryElementIsOneChainOnEveryInstructionSet) {
               const float want = constant_b && c.n == 1 ? lanes(c, a, b, i) : chains[i * c.n + j];
               ASSERT_NO_FATAL_FAILURE(expect_bits(want, out[i * (c.n + 3) + j], c, i, j, isa));
             }
-            for (std::size_t j = c.n; j < c.n + 3; ++j) ASSERT_EQ(out[i * (c.n + 3) + j], 77.0f) << "wrote beyond the row";
+            for (std::size_t j = c.n; j < c.n + 3; ++j)
+              ASSERT_EQ(out[i * (c.n + 3) + j], 77.0f) << "wrote beyond the row";
           }
         }
       }
@@ -158,8 +181,8 @@ TEST(Gemm, EpilogueStepsRoundInOrder) {
         if (e.in_place) {
           epilogue.residual = inout.data();
           const AlignedArray<float> workspace = make_aligned<float>(gemm_unpacked_workspace_size(c.m, c.n, c.k));
-          gemm_unpacked(c.m, c.n, c.k, view_a(c, a), b.data(), static_cast<std::ptrdiff_t>(c.n), 1, inout.data(), c.n + 3,
-                        epilogue, workspace.get());
+          gemm_unpacked(c.m, c.n, c.k, view_a(c, a), b.data(), static_cast<std::ptrdiff_t>(c.n), 1, inout.data(),
+                        c.n + 3, epilogue, workspace.get());
           out = inout;
         } else {
           out = run(c, a, b, epilogue, c.n > 1, {});

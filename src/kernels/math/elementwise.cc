@@ -1,5 +1,7 @@
 #include "kernels/math/elementwise.h"
 
+#include <limits>
+
 #include "kernels/simd/dispatch.h"
 
 namespace sardonyx::kernels {
@@ -13,6 +15,15 @@ constexpr std::size_t kChunk = 16384;  // elements per task
 }  // namespace
 
 UnaryFunction unary_function(Unary operation) { return kElementwiseTableVariants.get().unary[static_cast<int>(operation)]; }
+
+Activation activation_of(Unary operation, float alpha, float beta) {
+  switch (operation) {
+    case Unary::kIdentity: return {};
+    case Unary::kRelu: return {nullptr, true, 0.0f, std::numeric_limits<float>::infinity()};
+    case Unary::kClip: return {nullptr, true, alpha, beta};
+    default: return {unary_function(operation), false, alpha, beta};
+  }
+}
 
 void unary(Unary operation, const float* x, float* y, std::size_t n, UnaryParameters parameters, Parallel parallel) {
   const UnaryFunction function = unary_function(operation);

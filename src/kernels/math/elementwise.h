@@ -18,6 +18,9 @@ struct UnaryParameters {
 /// The function behind `operation` for the running instruction set; look it up once where it is called in a loop.
 UnaryFunction unary_function(Unary operation);
 
+/// The same as products take it.
+Activation activation_of(Unary operation, float alpha, float beta);
+
 /// y[i] = operation(x[i]) for i < n.
 void unary(Unary operation, const float* x, float* y, std::size_t n, UnaryParameters parameters = {}, Parallel parallel = {});
 

@@ -66,6 +66,16 @@ using UnaryFunction = void (*)(const float* x, float* y, size_t n, float alpha, 
 /// y may be a or b.
 using BinaryFunction = void (*)(const float* a, const float* b, float* y, size_t n);
 
+/// What products apply to results that are still in registers.
+struct Activation {
+  UnaryFunction function = nullptr;  ///< null: none, or the clamp
+  bool clamps = false;               ///< min(beta, max(alpha, x)), without a call: Relu and Clip
+  float alpha = 0.0f;
+  float beta = 0.0f;
+
+  bool any() const { return function != nullptr || clamps; }
+};
+
 struct ElementwiseTable {
   UnaryFunction unary[static_cast<int>(Unary::kCount)];
   /// By operation, then: 0 two arrays, 1 a is one value, 2 b is one value.
