@@ -93,6 +93,7 @@ std::span<const Fusion> fusions() {
        match_attention},
       {"gelu-fusion", "x/√2 → Erf → +1 → ·x → ·½ becomes Gelu", match_gelu},
       {"hard-swish-fusion", "x · Clip(x + 3, 0, 6) / 6, or x · HardSigmoid(x), becomes HardSwish", match_hard_swish},
+      {"swish-fusion", "x · Sigmoid(x) becomes Swish", match_swish},
       {"matmul-fusion",
        "a product with constant weights (also dequantised ones) takes bias, activation and residual in", match_mat_mul},
       {"conv-fusion", "a convolution takes its activation in", match_conv_activation},

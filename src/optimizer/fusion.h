@@ -69,7 +69,8 @@ std::optional<FusionMatch> match_attention(const FusionContext& context,
                                            const graph::Node& anchor);                           // fusions/attention.cc
 std::optional<FusionMatch> match_gelu(const FusionContext& context, const graph::Node& anchor);  // fusions/gelu.cc
 std::optional<FusionMatch> match_hard_swish(const FusionContext& context,
-                                            const graph::Node& anchor);  // fusions/hard_swish.cc
+                                            const graph::Node& anchor);                           // fusions/swish.cc
+std::optional<FusionMatch> match_swish(const FusionContext& context, const graph::Node& anchor);  // fusions/swish.cc
 std::optional<FusionMatch> match_mat_mul(const FusionContext& context,
                                          const graph::Node& anchor);  // fusions/mat_mul.cc
 std::optional<FusionMatch> match_conv_activation(const FusionContext& context,

@@ -21,6 +21,10 @@ bool describe_activation(const FusionContext& context, const Node& node, graph::
     attributes.set("activation", node.op_type);
     return true;
   }
+  if (node.is("Swish") && node.attributes.get_float("alpha", 1.0F) == 1.0F) {
+    attributes.set("activation", node.op_type);
+    return true;
+  }
   if (node.is("LeakyRelu")) {
     attributes.set("activation", node.op_type);
     attributes.set("activation_params", std::vector<float>{node.attributes.get_float("alpha", 0.01F)});
@@ -28,7 +32,8 @@ bool describe_activation(const FusionContext& context, const Node& node, graph::
   }
   if (node.is("HardSigmoid")) {
     attributes.set("activation", node.op_type);
-    attributes.set("activation_params", std::vector<float>{node.attributes.get_float("alpha", 0.2F), node.attributes.get_float("beta", 0.5F)});
+    attributes.set("activation_params", std::vector<float>{node.attributes.get_float("alpha", 0.2F),
+                                                           node.attributes.get_float("beta", 0.5F)});
     return true;
   }
   if (!node.is("Clip")) return false;

@@ -75,6 +75,7 @@ std::optional<FusedActivation> fused_activation(const NodeDesc& node) {
   };
   static constexpr Row kRows[] = {
       {"", kernels::Unary::kIdentity, 0},           {"Relu", kernels::Unary::kRelu, 0},
+      {"Swish", kernels::Unary::kSilu, 0},
       {"HardSwish", kernels::Unary::kHardSwish, 0}, {"Tanh", kernels::Unary::kTanh, 0},
       {"Sigmoid", kernels::Unary::kSigmoid, 0},     {"LeakyRelu", kernels::Unary::kLeakyRelu, 1},
       {"Clip", kernels::Unary::kClip, 2},           {"HardSigmoid", kernels::Unary::kHardSigmoid, 2},

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string_view>
 
 #include "optimizer/fusion.h"
 
@@ -24,8 +25,9 @@ bool multiplies(const Node& node, ValueId a, ValueId b) {
 
 bool close_to(double value, double expected) { return std::abs(value - expected) <= 1e-4 * expected; }
 
-std::optional<FusionMatch> finished(const FusionContext& context, FusionMatch match, ValueId x, const Node& last) {
-  match.fused.op_type = "HardSwish";
+std::optional<FusionMatch> finished(const FusionContext& context, FusionMatch match, std::string_view op, ValueId x,
+                                    const Node& last) {
+  match.fused.op_type = op;
   match.fused.inputs = {x};
   match.fused.outputs = last.outputs;
   // Constants of another rank would have broadcast x to another shape.
@@ -51,27 +53,31 @@ std::optional<FusionMatch> match_clip(const FusionContext& context, const Node& 
   if (!product_first && !quotient_first) return std::nullopt;
   FusionMatch match;
   match.nodes = {add->id, clip.id, next->id, last->id};
-  return finished(context, std::move(match), x, *last);
+  return finished(context, std::move(match), "HardSwish", x, *last);
 }
 
-/// x times HardSigmoid(x) with slope 1/6 and offset 1/2.
-std::optional<FusionMatch> match_hard_sigmoid(const FusionContext& context, const Node& sigmoid) {
-  const double slope = sigmoid.attributes.get_float("alpha", 0.2F), offset = sigmoid.attributes.get_float("beta", 0.5F);
-  if (!close_to(slope, 1.0 / 6.0) || !close_to(offset, 0.5)) return std::nullopt;
+/// x times sigmoid(x).
+std::optional<FusionMatch> match_product(const FusionContext& context, const Node& sigmoid, std::string_view op) {
   const ValueId x = sigmoid.inputs[0];
   const Node* product = context.only_reader(sigmoid.outputs[0]);
   if (!product || !multiplies(*product, sigmoid.outputs[0], x)) return std::nullopt;
   FusionMatch match;
   match.nodes = {sigmoid.id, product->id};
-  return finished(context, std::move(match), x, *product);
+  return finished(context, std::move(match), op, x, *product);
 }
 
 }  // namespace
 
 std::optional<FusionMatch> match_hard_swish(const FusionContext& context, const Node& anchor) {
   if (anchor.is("Clip")) return match_clip(context, anchor);
-  if (anchor.is("HardSigmoid")) return match_hard_sigmoid(context, anchor);
-  return std::nullopt;
+  if (!anchor.is("HardSigmoid")) return std::nullopt;
+  const double slope = anchor.attributes.get_float("alpha", 0.2F), offset = anchor.attributes.get_float("beta", 0.5F);
+  return close_to(slope, 1.0 / 6.0) && close_to(offset, 0.5) ? match_product(context, anchor, "HardSwish")
+                                                             : std::nullopt;
+}
+
+std::optional<FusionMatch> match_swish(const FusionContext& context, const Node& anchor) {
+  return anchor.is("Sigmoid") ? match_product(context, anchor, "Swish") : std::nullopt;
 }
 
 }  // namespace sardonyx::optimizer
