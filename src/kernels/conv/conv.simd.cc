@@ -121,7 +121,7 @@ void copy_with_borders(const BorderedCopy& p) {
 
 SARDONYX_INLINE void write_pixels(const DepthwisePlane& p, size_t y, size_t x, F32x16 sum) {
   if (p.has_bias) sum = sum + set1(p.bias);
-  if (p.clamps) sum = min(set1(p.high), max(set1(p.low), sum));
+  sum = min(set1(p.high), max(set1(p.low), sum));
   const size_t lanes = p.out_width - x < kLanes ? p.out_width - x : kLanes;
   float* out = p.y + y * p.out_stride + x;
   if (lanes == kLanes) {

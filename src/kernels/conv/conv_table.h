@@ -45,8 +45,7 @@ struct DepthwisePlane {
   const float* weights;      ///< kernel_height * kernel_width
   float bias;                ///< added after the chain where has_bias
   bool has_bias;
-  bool clamps;  ///< to [low, high] after it
-  float low, high;
+  float low, high;  ///< what the sum is clamped to after it; infinities: not at all
   size_t kernel_height, kernel_width;
   size_t dilation_y, stride_y;
   size_t out_height, out_width;

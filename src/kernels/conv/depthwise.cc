@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "kernels/conv/conv_paths.h"
 #include "kernels/conv/conv_table.h"
@@ -14,15 +15,12 @@ struct DepthwiseLayout {
   std::size_t row_stride;
   std::size_t rows;
   std::size_t size;  ///< floats of the copy, with room for a whole last vector
-  bool flat;         ///< rows so short that vectors run on from one to the next, computing the border columns too
 };
 
 DepthwiseLayout depthwise_layout(const ConvShape& s) {
   DepthwiseLayout layout;
   const std::size_t reach = (s.kernel_width - 1) * s.dilation_x / s.stride_x + 1;
-  layout.flat = s.stride_x == 1 && s.stride_y == 1 && s.out_width() <= kConvLanes / 2;
-  layout.phase_width =
-      layout.flat ? s.out_width() + reach - 1 : round_up(round_up(s.out_width(), kConvLanes) + reach, kConvLanes);
+  layout.phase_width = round_up(round_up(s.out_width(), kConvLanes) + reach, kConvLanes);
   layout.row_stride = layout.phase_width * s.stride_x;
   layout.rows = (s.out_height() - 1) * s.stride_y + (s.kernel_height - 1) * s.dilation_y + 1;
   layout.size = round_up(layout.rows * layout.row_stride + kConvLanes, kConvLanes);
@@ -34,7 +32,7 @@ DepthwiseLayout depthwise_layout(const ConvShape& s) {
 /// The bordered copy, the result before it goes to y, and the taps' offsets.
 std::size_t depthwise_workspace(const ConvShape& s) {
   const DepthwiseLayout layout = depthwise_layout(s);
-  const std::size_t out = s.out_height() * (layout.flat ? layout.row_stride : s.out_width());
+  const std::size_t out = s.out_height() * s.out_width();
   return layout.size + round_up(out, kConvLanes) + round_up(2 * s.kernel_height * s.kernel_width, kConvLanes);
 }
 
@@ -60,51 +58,46 @@ class DepthwiseRun {
                       column % s.stride_x * layout_.phase_width + column / s.stride_x;
     }
     activation_ = activation_of(epilogue.activation, epilogue.alpha, epilogue.beta);
+    const std::size_t rows = s.pad_top >= layout_.rows ? 0 : std::min(s.in_height, layout_.rows - s.pad_top);
+    copied_ = {nullptr,
+               rows,
+               s.in_width,
+               s.pad_left,
+               s.stride_x,
+               layout_.phase_width,
+               copy_ + s.pad_top * layout_.row_stride,
+               layout_.row_stride};
+    plane_.rows = copy_;
+    plane_.row_stride = layout_.row_stride;
+    plane_.tap_offset = offsets_;
+    plane_.has_bias = epilogue.bias != nullptr;
     // A residual that comes first is added to the whole plane.
     clamps_at_once_ = activation_.clamps && (epilogue.residual == nullptr || epilogue.residual_after_activation);
+    plane_.low = clamps_at_once_ ? activation_.alpha : -std::numeric_limits<float>::infinity();
+    plane_.high = clamps_at_once_ ? activation_.beta : std::numeric_limits<float>::infinity();
+    plane_.kernel_height = s.kernel_height;
+    plane_.kernel_width = s.kernel_width;
+    plane_.dilation_y = s.dilation_y;
+    plane_.stride_y = s.stride_y;
+    plane_.out_height = s.out_height();
+    plane_.out_width = plane_.out_stride = s.out_width();
   }
 
-  void run(std::size_t plane) const {
-    const std::size_t channel = plane % s_.out_channels;
-    const std::size_t copied = s_.pad_top >= layout_.rows ? 0 : std::min(s_.in_height, layout_.rows - s_.pad_top);
-    table_.copy_with_borders({x_ + plane * s_.in_height * s_.in_width, copied, s_.in_width, s_.pad_left, s_.stride_x,
-                              layout_.phase_width, copy_ + s_.pad_top * layout_.row_stride, layout_.row_stride});
+  void run(std::size_t plane, std::size_t channel) {
+    copied_.x = x_ + plane * s_.in_height * s_.in_width;
+    table_.copy_with_borders(copied_);
     float* target = y_ + plane * pixels_;
     const float* residual = epilogue_.residual == nullptr ? nullptr : epilogue_.residual + plane * pixels_;
-    const bool aside = layout_.flat || residual == target;
-    DepthwisePlane p = {};
-    p.rows = copy_;
-    p.row_stride = layout_.row_stride;
-    p.tap_offset = offsets_;
-    p.weights = weights_ + channel * s_.kernel_height * s_.kernel_width;
-    p.has_bias = epilogue_.bias != nullptr;
-    if (p.has_bias) p.bias = epilogue_.bias[channel];
-    p.clamps = clamps_at_once_;
-    p.low = activation_.alpha;
-    p.high = activation_.beta;
-    p.kernel_height = s_.kernel_height;
-    p.kernel_width = s_.kernel_width;
-    p.dilation_y = s_.dilation_y;
-    p.stride_y = s_.stride_y;
-    p.out_height = layout_.flat ? 1 : s_.out_height();
-    p.out_width = layout_.flat ? (s_.out_height() - 1) * layout_.row_stride + s_.out_width() : s_.out_width();
-    p.out_stride = s_.out_width();
-    p.y = aside ? result_ : target;
-    table_.depthwise(p);
-    if (layout_.flat) drop_borders();
-    finish(p.y, residual);
-    if (aside) std::copy_n(p.y, pixels_, target);
+    const bool aside = residual == target;
+    plane_.weights = weights_ + channel * s_.kernel_height * s_.kernel_width;
+    if (plane_.has_bias) plane_.bias = epilogue_.bias[channel];
+    plane_.y = aside ? result_ : target;
+    table_.depthwise(plane_);
+    finish(plane_.y, residual);
+    if (aside) std::copy_n(plane_.y, pixels_, target);
   }
 
  private:
-  /// Moves the rows of a flat result together.
-  void drop_borders() const {
-    for (std::size_t row = 1; row < s_.out_height(); ++row) {
-      const float* from = result_ + row * layout_.row_stride;
-      std::copy(from, from + s_.out_width(), result_ + row * s_.out_width());
-    }
-  }
-
   void finish(float* y, const float* residual) const {
     const ConvEpilogue& e = epilogue_;
     if (residual != nullptr && !e.residual_after_activation)
@@ -126,6 +119,8 @@ class DepthwiseRun {
   std::size_t pixels_ = s_.out_height() * s_.out_width();
   Activation activation_;
   bool clamps_at_once_ = false;
+  BorderedCopy copied_ = {};
+  DepthwisePlane plane_ = {};
   float* copy_;
   float* result_;
   std::size_t* offsets_;
@@ -140,8 +135,8 @@ void run_depthwise(const ConvShape& s, const float* x, const float* weights, flo
   const std::size_t size = depthwise_workspace(s);
   parallel.parallel_for_participants(
       s.batch * s.out_channels, chunk, [&](std::size_t begin, std::size_t end, int participant) {
-        const DepthwiseRun run(s, x, weights, y, epilogue, workspace + size * static_cast<std::size_t>(participant));
-        for (std::size_t plane = begin; plane < end; ++plane) run.run(plane);
+        DepthwiseRun run(s, x, weights, y, epilogue, workspace + size * static_cast<std::size_t>(participant));
+        for (std::size_t plane = begin; plane < end; ++plane) run.run(plane, plane % s.out_channels);
       });
 }
 
