@@ -9,6 +9,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 
 os.environ["RUST_BACKTRACE"] = "0"
 
@@ -59,10 +60,19 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(arguments.keep or temporary)
         folder.mkdir(exist_ok=True)
+        start = time.monotonic()
         for number in range(arguments.first, arguments.first + arguments.tokenizers):
-            comparison = compare_tokenizer(dump, folder, number, arguments)
+            try:
+                comparison = compare_tokenizer(dump, folder, number, arguments)
+            except Exception:
+                print(f"tokenizer {number} (run it alone with --first {number} --tokenizers 1):")
+                raise
             if comparison:
                 comparisons.append(comparison)
+            if (number + 1) % 20 == 0:
+                strings, differences = (sum(getattr(c, name) for c in comparisons) for name in ("strings", "differences"))
+                print(f"{number + 1 - arguments.first} tokenizers, {strings} texts, {differences} differences,"
+                      f" {time.monotonic() - start:.0f} s", flush=True)
     dump.close()
     return finish(comparisons, "trained tokenizers")
 
