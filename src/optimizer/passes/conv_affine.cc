@@ -79,11 +79,18 @@ std::optional<ChannelAffine> affine_of(const PassContext& context, const Graph& 
   return batch_norm_affine(context, graph, node, channels);
 }
 
+/// Output channels are the first axis of a convolution's weights, and the second of a transposed one's.
+bool is_transposed(const Node& conv) { return conv.is("ConvTranspose"); }
+
+bool takes_affine(const Node& conv) {
+  return conv.is("Conv") || (is_transposed(conv) && conv.attributes.get_int("group", 1) == 1);
+}
+
 /// The weights take the factors and the bias both, computed in double and rounded once.
 bool fold_into(PassContext& context, Graph& graph, const Node& node, Node& conv) {
   const Tensor* weights = context.model.constant_of(graph, conv.inputs[1]);
   if (!weights || weights->type() != ElementType::kFloat32 || weights->shape().rank() < 3) return false;
-  const std::int64_t channels = weights->shape()[0];
+  const std::int64_t channels = weights->shape()[is_transposed(conv) ? 1 : 0];
   std::span<const float> old_bias;
   if (conv.has_input(2)) {
     old_bias = constant_floats(context, graph, conv.inputs[2], channels);
@@ -93,11 +100,15 @@ bool fold_into(PassContext& context, Graph& graph, const Node& node, Node& conv)
   if (!affine) return false;
   const Tensor plain = aligned(*weights);
   Tensor new_weights(ElementType::kFloat32, weights->shape()), new_bias(ElementType::kFloat32, {channels});
-  const std::size_t per_channel = channels == 0 ? 0 : static_cast<std::size_t>(weights->num_elements() / channels);
+  // Weights of one output channel lie in runs, which repeat for every input channel where it is transposed.
+  const auto count = static_cast<std::size_t>(weights->num_elements());
+  const std::size_t blocks = is_transposed(conv) ? static_cast<std::size_t>(weights->shape()[0]) : 1;
+  const std::size_t run = count == 0 ? 1 : count / blocks / affine->factor.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const double factor = affine->factor[i / run % affine->factor.size()];
+    new_weights.mutable_data<float>()[i] = static_cast<float>(plain.data<float>()[i] * factor);
+  }
   for (std::size_t c = 0; c < affine->factor.size(); ++c) {
-    for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) {
-      new_weights.mutable_data<float>()[i] = static_cast<float>(plain.data<float>()[i] * affine->factor[c]);
-    }
     const double before = old_bias.empty() ? 0.0 : old_bias[c];
     new_bias.mutable_data<float>()[c] = static_cast<float>(before * affine->factor[c] + affine->shift[c]);
   }
@@ -117,7 +128,7 @@ bool fold(PassContext& context, Graph& graph, Wanted&& wanted) {
     if (!wanted(node)) continue;
     for (const graph::ValueId value : node.inputs) {
       const Node* conv = value == kNoValue ? nullptr : graph.producer(value);
-      if (!conv || !conv->is("Conv") || uses[static_cast<std::size_t>(value)].size() != 1) continue;
+      if (!conv || !takes_affine(*conv) || uses[static_cast<std::size_t>(value)].size() != 1) continue;
       if (!fold_into(context, graph, node, graph.node(conv->id))) continue;
       edit.replace_uses(node.outputs[0], value);
       edit.remove(id);

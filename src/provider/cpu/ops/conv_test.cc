@@ -20,6 +20,9 @@ const ConvCase kConvCases[] = {
     {"3x3", {1, 3, 6, 5}, {2, 3, 3, 3}},
     {"padded on one side", {1, 2, 5, 5}, {3, 2, 3, 3}, 1, {}, {}, {0, 1, 2, 0}},
     {"strided", {1, 2, 9, 8}, {3, 2, 3, 2}, 1, {2, 3}, {}, {1, 1, 1, 1}},
+    {"windows side by side", {2, 3, 6, 8}, {4, 3, 2, 2}, 1, {2, 2}},
+    {"windows side by side, by four", {1, 2, 6, 12}, {3, 2, 3, 4}, 1, {3, 4}},
+    {"windows side by side, one output", {1, 1, 40, 30}, {3, 1, 2, 2}, 1, {2, 2}},
     {"dilated", {1, 2, 9, 9}, {1, 2, 3, 3}, 1, {1, 1}, {2, 3}},
     {"grouped", {2, 4, 5, 5}, {6, 2, 3, 3}, 2, {}, {}, {1, 1, 1, 1}},
     {"depthwise", {1, 5, 7, 7}, {5, 1, 3, 3}, 5, {2, 2}, {}, {1, 1, 1, 1}},
@@ -183,6 +186,13 @@ TEST(ConvTranspose, IsTheAdjointOfConv) {
     for (std::size_t i = 0; i < forward.size(); ++i) left += forward[i] * element(y, static_cast<std::int64_t>(i));
     for (std::size_t i = 0; i < backward.size(); ++i) right += backward[i] * element(x, static_cast<std::int64_t>(i));
     EXPECT_NEAR(left, right, 1e-3 * (1 + std::abs(left)));
+    const Tensor bias = random_floats(Shape({c.x[1]}), 4);
+    const std::vector<double> shifted = elements(run("ConvTranspose", attrs, {y, w, bias})[0]);
+    const std::size_t plane = shifted.size() / static_cast<std::size_t>(c.x[0] * c.x[1]);
+    for (std::size_t i = 0; i < shifted.size(); ++i) {
+      const auto channel = static_cast<std::int64_t>(i / plane) % c.x[1];
+      ASSERT_NEAR(shifted[i], backward[i] + element(bias, channel), 1e-4 * (1 + std::abs(backward[i]))) << i;
+    }
   }
 }
 

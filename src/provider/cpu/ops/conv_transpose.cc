@@ -95,12 +95,15 @@ class TransposedProducts {
   float *y, *workspace;
 
   /// Whether there is enough to multiply; else gathering is better.
-  static bool pays(const ConvGeometry& g) { return g.in_channels >= 8 && g.out_channels * g.taps >= 16; }
+  static bool pays(const ConvGeometry& g) {
+    return g.in_channels >= 8 && (g.out_channels * g.taps >= 16 || windows_tile(g));
+  }
   static std::size_t workspace_elements(const ConvGeometry& g) { return columns_elements(g) + product_elements(g); }
 
   void run(const Parallel& parallel) const {
     const ConvGeometry& g = geometry;
     if (g.out_size == 0) return;
+    const bool tiles = windows_tile(g);
     for (std::int64_t item = 0; item < g.batch * g.groups; ++item) {
       const float* data = x + item * g.in_channels * g.in_size;
       const float* weights = w + item % g.groups * g.in_channels * rows(g);
@@ -113,7 +116,7 @@ class TransposedProducts {
                                  workspace + columns_elements(g), parallel);
         parallel.parallel_for(static_cast<std::size_t>(g.out_channels), 1, [&](std::size_t begin, std::size_t end) {
           for (auto m = static_cast<std::int64_t>(begin); m < static_cast<std::int64_t>(end); ++m) {
-            scatter(item, m, first, count);
+            tiles ? place(item, m, first, count) : scatter(item, m, first, count);
           }
         });
       }
@@ -129,6 +132,49 @@ class TransposedProducts {
   static std::size_t product_elements(const ConvGeometry& g) {
     return kernels::gemm_unpacked_workspace_size(static_cast<std::size_t>(rows(g)), static_cast<std::size_t>(widest(g)),
                                                  static_cast<std::size_t>(g.in_channels));
+  }
+
+  /// Whether the windows lie side by side: every output element gets one product.
+  static bool windows_tile(const ConvGeometry& g) {
+    return std::all_of(g.axes.begin(), g.axes.end(), [](const SpatialAxis& axis) {
+      return axis.kernel == axis.stride && axis.dilation == 1 && axis.pad == 0 && axis.out == axis.in * axis.stride;
+    });
+  }
+
+  float bias_of(std::int64_t item, std::int64_t m) const {
+    return bias ? bias[item % geometry.groups * geometry.out_channels + m] : 0.0f;
+  }
+
+  /// Writes what the tile's windows hold of one output plane, where they lie side by side.
+  void place(std::int64_t item, std::int64_t m, std::int64_t first, std::int64_t count) const {
+    const ConvGeometry& g = geometry;
+    const SpatialAxis& last = g.axes.back();
+    float* plane = y + (item * g.out_channels + m) * g.out_size;
+    const float own = bias_of(item, m);
+    for (std::int64_t outer = 0; outer < g.taps / last.kernel; ++outer) {
+      const float* columns = workspace + (m * g.taps + outer * last.kernel) * count;
+      for (std::int64_t done = 0; done < count;) {
+        const std::int64_t column = (first + done) % last.in, width = std::min(count - done, last.in - column);
+        float* out = plane + output_line((first + done) / last.in, outer) + column * last.stride;
+        if (last.kernel == 2) {
+          interleave(columns + done, columns + count + done, width, own, out);
+        } else {
+          for (std::int64_t tap = 0; tap < last.kernel; ++tap) {
+            const float* from = columns + tap * count + done;
+            for (std::int64_t i = 0; i < width; ++i) out[i * last.stride + tap] = from[i] + 0.0f + own;
+          }
+        }
+        done += width;
+      }
+    }
+  }
+
+  /// Sums start from +0, as those of overlapping windows do.
+  static void interleave(const float* even, const float* odd, std::int64_t count, float own, float* out) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[2 * i] = even[i] + 0.0f + own;
+      out[2 * i + 1] = odd[i] + 0.0f + own;
+    }
   }
 
   /// Adds the tile's products to one output plane; the first tile clears it and the last adds the bias.
@@ -148,7 +194,7 @@ class TransposedProducts {
       }
     }
     if (bias && first + count >= g.in_size) {
-      const float own = bias[item % g.groups * g.out_channels + m];
+      const float own = bias_of(item, m);
       for (std::int64_t i = 0; i < g.out_size; ++i) plane[i] += own;
     }
   }
