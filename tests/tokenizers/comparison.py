@@ -30,6 +30,8 @@ def reference_encoding(reference, item, add_special_tokens=True):
 class Comparison:
     """One tokenizer file in both implementations. Differences are counted and the first few printed."""
 
+    AT_ONCE = 50  # inputs in one request: the pieces of a cut pair may take a hundred megabytes
+
     def __init__(self, dump, path, name, shown=3):
         self.dump, self.path, self.name = dump, path, name
         self.reference = Tokenizer.from_file(str(path))
@@ -59,6 +61,10 @@ class Comparison:
         if not keep_options:
             set_options(self.reference, truncation, padding)
         options = {"truncation": truncation, "padding": padding, "use_defaults": keep_options}
+        for start in range(0, len(inputs), self.AT_ONCE):
+            self.compare_some(inputs[start : start + self.AT_ONCE], options, add_special_tokens)
+
+    def compare_some(self, inputs, options, add_special_tokens):
         ours = self.dump.encode(inputs, add_special_tokens=add_special_tokens, **options)
         for item, mine in zip(inputs, ours, strict=True):
             theirs = reference_encoding(self.reference, item, add_special_tokens)
@@ -148,10 +154,11 @@ PADDINGS = [
 
 
 def shortened(item, most=40):
-    """At most so many characters of each text: pairs give a piece for every two pieces that overflow."""
+    """At most so many characters of each text. Pairs give a piece for every two pieces that overflow, and for every three where
+    a template has a text twice: they are cut much shorter, or there would be millions."""
     if isinstance(item, tuple):
-        return shortened(item[0]), shortened(item[1])
-    return item[:most] if isinstance(item, str) else [word[:8] for word in item]
+        return shortened(item[0], 8), shortened(item[1], 8)
+    return item[:most] if isinstance(item, str) else [word[: most // 5] for word in item]
 
 
 def with_distinct_forms(reference, tokens):

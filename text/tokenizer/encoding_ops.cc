@@ -171,19 +171,28 @@ void set_sequence_range(Encoding& encoding, SequenceRange range) {
   encoding.sequence_ranges.push_back(range);
 }
 
-void merge(Encoding& encoding, const Encoding& next) {
+namespace {
+
+/// `merged` counts the pieces so far.
+void merge(Encoding& encoding, const Encoding& next, std::size_t& merged) {
+  if (++merged > kMaxPieces) {
+    fail(ErrorCode::kResourceExhausted,
+         "the texts overflow into more than {} pieces, one for each combination of theirs; cut them, raise the maximum "
+         "length, or do without overflowing pieces",
+         kMaxPieces);
+  }
   std::vector<Encoding> overflowing;
   for (const Encoding& piece : encoding.overflowing) {
     overflowing.push_back(piece);
-    merge(overflowing.back(), next);
+    merge(overflowing.back(), next, merged);
     for (const Encoding& other : next.overflowing) {
       overflowing.push_back(piece);
-      merge(overflowing.back(), other);
+      merge(overflowing.back(), other, merged);
     }
   }
   for (const Encoding& other : next.overflowing) {
     overflowing.push_back(encoding);
-    merge(overflowing.back(), other);
+    merge(overflowing.back(), other, merged);
   }
   const auto size = static_cast<std::uint32_t>(encoding.size());
   for (SequenceRange range : next.sequence_ranges) {
@@ -198,6 +207,13 @@ void merge(Encoding& encoding, const Encoding& next) {
   append_rows(encoding.special_tokens_mask, next.special_tokens_mask);
   append_rows(encoding.attention_mask, next.attention_mask);
   encoding.overflowing = std::move(overflowing);
+}
+
+}  // namespace
+
+void merge(Encoding& encoding, const Encoding& next) {
+  std::size_t merged = 0;
+  merge(encoding, next, merged);
 }
 
 void pad(std::span<Encoding> encodings, const Padding& padding) {

@@ -23,7 +23,10 @@ struct Lengths {
 };
 Lengths truncated_lengths(std::size_t first, std::size_t second, bool is_pair, const Truncation& truncation);
 
-/// Appends `next`, combining the overflowing pieces of both.
+/// Overflowing pieces that one pair may come to.
+inline constexpr std::size_t kMaxPieces = std::size_t{1} << 18;
+/// Appends `next`, combining the overflowing pieces of both: each piece of one with each of the other, as the reference
+/// does. Throws Error kResourceExhausted where that makes more than kMaxPieces.
 void merge(Encoding& encoding, const Encoding& next);
 
 /// Sets the range of a sequence, replacing an earlier one.

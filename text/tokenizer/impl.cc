@@ -181,6 +181,9 @@ Encoding Tokenizer::Impl::process(const TokenizedText& first, const TokenizedTex
   write(first, 0, first.size(), 0, plain, with_tokens, encodings[0]);
   if (second != nullptr) write(*second, 0, second->size(), 1, plain, with_tokens, encodings[1]);
   if (truncation) truncate_pair(encodings[0], second == nullptr ? nullptr : &encodings[1], *truncation);
+  if (!options.overflowing) {
+    for (Encoding& encoding : encodings) encoding.overflowing.clear();
+  }
   if (parts.post_processor) {
     for (std::uint32_t i = 0; i < encodings.size(); ++i) {
       set_sequence(encodings[i], i);
@@ -233,7 +236,6 @@ Encoding Tokenizer::Impl::encode(const EncodeInput& input, const EncodeOptions& 
   }
   Encoding result = process(first, is_pair ? &second : nullptr, truncation, options);
   if (!options.tokens) drop_tokens(result);
-  if (!options.overflowing) result.overflowing.clear();
   return result;
 }
 

@@ -183,6 +183,26 @@ TEST(Pathological, NormalizersMustNotBlowUpTheText) {
   EXPECT_EQ(error_of(tokenizer, "aa"), "");
 }
 
+TEST(Pathological, OverflowingPairsMustNotMultiplyForEver) {
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      R"({"model": )" + kBpe + R"(, "post_processor": {"type": "TemplateProcessing", "special_tokens": {},
+          "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+          "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}},
+                   {"Sequence": {"id": "A", "type_id": 0}}]}})");
+  const std::string text(2000, 'a');
+  EncodeOptions options;
+  options.truncation = Truncation{.max_length = 6};
+  try {
+    tokenizer.encode(text, text, options);
+    FAIL() << "a thousand million pieces";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
+    EXPECT_THAT(error.what(), testing::HasSubstr("overflow"));
+  }
+  options.overflowing = false;
+  EXPECT_EQ(tokenizer.encode(text, text, options).size(), 9u);
+}
+
 TEST(Pathological, WhitespaceTokensMustNotCoverWhitespaceForEver) {
   const Tokenizer tokenizer = Tokenizer::from_json(
       R"({"model": )" + kBpe +
