@@ -153,7 +153,7 @@ std::string encode_batch(const Tokenizer& tokenizer, const EncodeOptions& option
 
 std::vector<std::uint32_t> ids_from(std::string_view payload) {
   std::vector<std::uint32_t> ids(payload.size() / 4);
-  std::memcpy(ids.data(), payload.data(), ids.size() * 4);
+  if (!ids.empty()) std::memcpy(ids.data(), payload.data(), ids.size() * 4);
   return ids;
 }
 
