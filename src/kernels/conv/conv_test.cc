@@ -2,12 +2,10 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
-#include <limits>
 #include <random>
 #include <vector>
 
 #include "base/aligned.h"
-#include "kernels/conv/pool.h"
 #include "kernels/math/elementwise.h"
 #include "kernels/simd/isa_test_util.h"
 
@@ -185,59 +183,6 @@ TEST(Conv, KernelThatDoesNotFitGivesNothing) {
   const ConvShape s = make(1, 1, 2, 2, 1, 3, 3);
   EXPECT_EQ(s.out_height(), 0u);
   conv(s, nullptr, nullptr, nullptr, {}, nullptr);
-}
-
-TEST(Pool, MaximumAndAverage) {
-  PoolShape s;
-  s.planes = 3;
-  s.in_height = 7;
-  s.in_width = 10;
-  std::vector<float> x = random_floats(s.planes * 70, 5);
-  x[25] = std::numeric_limits<float>::quiet_NaN();
-  for (std::size_t kernel : {1, 2, 3}) {
-    for (std::size_t stride : {1, 2, 3}) {
-      for (std::size_t dilation : {1, 2}) {
-        for (std::size_t pad : {std::size_t{0}, kernel / 2}) {
-          s.kernel_height = s.kernel_width = kernel;
-          s.stride_y = s.stride_x = stride;
-          s.dilation_y = s.dilation_x = dilation;
-          s.pad_top = s.pad_left = s.pad_bottom = s.pad_right = pad;
-          s.out_height = (7 + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
-          s.out_width = (10 + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
-          std::vector<float> largest(3 * s.out_height * s.out_width), mean(largest.size()), padded_mean(largest.size());
-          max_pool(s, x.data(), largest.data());
-          average_pool(s, false, x.data(), mean.data());
-          average_pool(s, true, x.data(), padded_mean.data());
-          for (std::size_t i = 0; i < largest.size(); ++i) {
-            const std::size_t plane = i / s.out_width / s.out_height, oy = i / s.out_width % s.out_height,
-                              ox = i % s.out_width;
-            float want = -std::numeric_limits<float>::infinity(), sum = 0;
-            int count = 0;
-            bool nan = false;
-            for (std::size_t ky = 0; ky < kernel; ++ky) {
-              for (std::size_t kx = 0; kx < kernel; ++kx) {
-                const auto iy = static_cast<int>(oy * stride + ky * dilation) - static_cast<int>(pad);
-                const auto ix = static_cast<int>(ox * stride + kx * dilation) - static_cast<int>(pad);
-                if (iy < 0 || iy >= 7 || ix < 0 || ix >= 10) continue;
-                const float value = x[plane * 70 + static_cast<std::size_t>(iy) * 10 + static_cast<std::size_t>(ix)];
-                nan |= std::isnan(value);
-                want = std::max(want, value);
-                sum += value;
-                ++count;
-              }
-            }
-            if (nan) {
-              ASSERT_TRUE(std::isnan(largest[i]));
-              continue;
-            }
-            ASSERT_EQ(largest[i], want);
-            ASSERT_EQ(mean[i], sum / static_cast<float>(count));
-            ASSERT_EQ(padded_mean[i], sum / static_cast<float>(kernel * kernel));
-          }
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -3,7 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/conv/pool_table.h"
+#include "kernels/simd/dispatch.h"
+
 namespace sardonyx::kernels {
+
+SARDONYX_VARIANTS(PoolTable, kPoolTable);
+
 namespace {
 
 /// Output columns whose tap `offset` columns into the window lies in [0, width): [begin, end).
@@ -54,7 +60,10 @@ void for_rows(const PoolShape& s, Parallel parallel, Body body) {
 
 }  // namespace
 
-void max_pool(const PoolShape& s, const float* x, float* y, Parallel parallel) {
+namespace {
+
+/// Of wide planes and windows, without a workspace.
+void max_pool_by_taps(const PoolShape& s, const float* x, float* y, Parallel parallel) {
   for_rows(s, parallel, [&](std::size_t plane, std::size_t oy) {
     float* out = y + (plane * s.out_height + oy) * s.out_width;
     std::fill_n(out, s.out_width, -std::numeric_limits<float>::infinity());
@@ -64,6 +73,45 @@ void max_pool(const PoolShape& s, const float* x, float* y, Parallel parallel) {
         out[ox] = value <= out[ox] || out[ox] != out[ox] ? out[ox] : value;
       }
     });
+  });
+}
+
+}  // namespace
+
+void max_pool(const PoolShape& s, const float* x, float* y, Parallel parallel) {
+  constexpr std::size_t kLanes = 16, kMostFloats = 8192, kMostColumns = 32;
+  // Windows may reach beyond the input on the right, where the borders are.
+  const std::size_t reach = (s.kernel_width - 1) * s.dilation_x / s.stride_x + 1;
+  const std::size_t widest = std::max(s.out_width, (s.in_width + s.pad_left) / s.stride_x + 1);
+  const std::size_t phase_width = (widest + reach + 2 * kLanes) / kLanes * kLanes;
+  const std::size_t tall = (s.in_width + kLanes - 1) / kLanes * kLanes;
+  if (tall + s.stride_x * phase_width > kMostFloats || s.kernel_width > kMostColumns)
+    return max_pool_by_taps(s, x, y, parallel);
+  std::size_t tap_offset[kMostColumns];
+  for (std::size_t kx = 0; kx < s.kernel_width; ++kx) {
+    tap_offset[kx] = kx * s.dilation_x % s.stride_x * phase_width + kx * s.dilation_x / s.stride_x;
+  }
+  const PoolTable& table = kPoolTableVariants.get();
+  const std::size_t work = s.out_height * s.out_width * (s.kernel_height + s.kernel_width);
+  const std::size_t chunk = std::max<std::size_t>(1, (std::size_t{1} << 16) / std::max<std::size_t>(work, 1));
+  parallel.parallel_for(s.planes, chunk, [&](std::size_t begin, std::size_t end) {
+    alignas(64) float memory[kMostFloats];
+    MaxPoolPlane p = {};
+    p.in_height = s.in_height, p.in_width = s.in_width;
+    p.out_height = s.out_height, p.out_width = s.out_width;
+    p.kernel_height = s.kernel_height, p.kernel_width = s.kernel_width;
+    p.stride_y = s.stride_y, p.stride_x = s.stride_x;
+    p.dilation_y = s.dilation_y;
+    p.pad_top = s.pad_top, p.pad_left = s.pad_left;
+    p.tap_offset = tap_offset;
+    p.tall = memory;
+    p.line = memory + tall;
+    p.phase_width = phase_width;
+    for (std::size_t plane = begin; plane < end; ++plane) {
+      p.x = x + plane * s.in_height * s.in_width;
+      p.y = y + plane * s.out_height * s.out_width;
+      table.max_pool(p);
+    }
   });
 }
 
