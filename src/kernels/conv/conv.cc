@@ -23,7 +23,7 @@ enum class Path { kDepthwise, kDirect, kPanels };
 Path path_of(const ConvShape& s) {
   if (is_depthwise(s)) return Path::kDepthwise;
   // Of a few channels the direct way spends too much on turning its results around, if pixels fill whole panels.
-  constexpr std::size_t kFewChannels = 256, kManyPixels = 512;
+  constexpr std::size_t kFewChannels = 160, kManyPixels = 512;
   const bool in_place = is_flat(s) && group_in(s) < kFewChannels && s.out_height() * s.out_width() >= kManyPixels;
   return !in_place && suits_direct(s) ? Path::kDirect : Path::kPanels;
 }
