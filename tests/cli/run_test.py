@@ -219,6 +219,16 @@ class Show(Folder):
         self.assertGreater(result["peak_mib"], 1)
         self.assertTrue(result["operators"])
         self.assertAlmostEqual(sum(o["share"] for o in result["operators"]), 1, places=6)
+        self.assertEqual(result["nodes"], [])
+
+    def test_bench_by_node(self):
+        options = ("--shape", "x:4x3", "--iterations", "5", "--nodes", "1")
+        result = json.loads(sardonyx("bench", self.model, *options, "--json"))
+        self.assertEqual(len(result["nodes"]), 1)
+        self.assertIn("[4,3]", result["nodes"][0]["shapes"])
+        slowest = result["nodes"][0]["ms"]
+        self.assertTrue(0 < slowest <= max(o["ms"] for o in result["operators"]) + 1e-9)
+        self.assertIn("node, shapes", sardonyx("bench", self.model, *options))
 
     def test_help_everywhere(self):
         for command in ("bench", "classify", "explain", "inspect", "optimize", "run", "serve"):
