@@ -50,6 +50,9 @@ constexpr std::uint32_t field(std::uint32_t tag, pbf_wire_type type) { return pr
 constexpr auto kBytes = pbf_wire_type::length_delimited;
 constexpr auto kVarint = pbf_wire_type::varint;
 
+/// The reader's own get_bool looks at a byte before it knows that there is one.
+bool read_bool(protozero::pbf_reader& message) { return message.get_uint64() != 0; }
+
 Piece read_piece(protozero::pbf_reader message) {
   Piece piece;
   while (message.next()) {
@@ -67,7 +70,7 @@ void read_trainer(protozero::pbf_reader message, SpecFile& file) {
   while (message.next()) {
     switch (message.tag_and_type()) {
       case field(3, kVarint): file.type = static_cast<ModelType>(message.get_enum()); break;
-      case field(35, kVarint): file.byte_fallback = message.get_bool(); break;
+      case field(35, kVarint): file.byte_fallback = read_bool(message); break;
       default: message.skip();
     }
   }
@@ -77,9 +80,9 @@ void read_normalizer(protozero::pbf_reader message, SpecFile& file) {
   while (message.next()) {
     switch (message.tag_and_type()) {
       case field(2, kBytes): file.character_map = message.get_bytes(); break;
-      case field(3, kVarint): file.add_dummy_prefix = message.get_bool(); break;
-      case field(4, kVarint): file.remove_extra_whitespaces = message.get_bool(); break;
-      case field(5, kVarint): file.escape_whitespaces = message.get_bool(); break;
+      case field(3, kVarint): file.add_dummy_prefix = read_bool(message); break;
+      case field(4, kVarint): file.remove_extra_whitespaces = read_bool(message); break;
+      case field(5, kVarint): file.escape_whitespaces = read_bool(message); break;
       default: message.skip();
     }
   }
