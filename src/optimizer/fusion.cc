@@ -92,6 +92,7 @@ std::span<const Fusion> fusions() {
       {"attention-fusion", "q·kᵀ → scale → mask → Softmax → ·v becomes one node, heads read and written in place",
        match_attention},
       {"gelu-fusion", "x/√2 → Erf → +1 → ·x → ·½ becomes Gelu", match_gelu},
+      {"tanh-gelu-fusion", "½ · x · (1 + Tanh(√(2/π) · (x + 0.044715 · x³))) becomes Gelu", match_tanh_gelu},
       {"hard-swish-fusion", "x · Clip(x + 3, 0, 6) / 6, or x · HardSigmoid(x), becomes HardSwish", match_hard_swish},
       {"swish-fusion", "x · Sigmoid(x) becomes Swish", match_swish},
       {"matmul-fusion",

@@ -68,6 +68,8 @@ bool fuse(graph::Model& model, std::span<const std::string> disabled, const Acce
 std::optional<FusionMatch> match_attention(const FusionContext& context,
                                            const graph::Node& anchor);                           // fusions/attention.cc
 std::optional<FusionMatch> match_gelu(const FusionContext& context, const graph::Node& anchor);  // fusions/gelu.cc
+std::optional<FusionMatch> match_tanh_gelu(const FusionContext& context,
+                                           const graph::Node& anchor);  // fusions/gelu.cc
 std::optional<FusionMatch> match_hard_swish(const FusionContext& context,
                                             const graph::Node& anchor);                           // fusions/swish.cc
 std::optional<FusionMatch> match_swish(const FusionContext& context, const graph::Node& anchor);  // fusions/swish.cc

@@ -44,7 +44,7 @@ inline void sigmoid(const float* x, float* y, std::size_t n) { unary(Unary::kSig
 enum class Rare { kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh };
 void rare(Rare function, const float* x, float* y, std::size_t n, Parallel parallel = {});
 
-/// y[i] = x[i] to the power e[i] (or e[0], or x[0]), at most 1 ULP; special values as C's pow. Exponents 2, 1, 0.5 and -1 as
+/// y[i] = x[i] to the power e[i] (or e[0], or x[0]), at most 1 ULP; special values as C's pow. Exponents 4, 3, 2, 1, 0.5 and -1 as
 /// one value are x * x, x, sqrt(x) (but for -infinity and -0) and 1 / x.
 void power(Operands operands, const float* x, const float* e, float* y, std::size_t n, Parallel parallel = {});
 

@@ -262,7 +262,7 @@ TEST(Elementwise, RareFunctionsRoundOnce) {
 
 TEST(Elementwise, PowerFollowsC) {
   std::vector<float> bases = {0.0f, -0.0f, 1.0f, -1.0f, kInfinity, -kInfinity, kNan, 2.0f, -2.0f, 0.5f, 1e-40f, 1e30f, -8.0f, 3.7f};
-  std::vector<float> exponents = {0.0f, -0.0f, 1.0f, 2.0f, 3.0f, -1.0f, -2.0f, -3.0f, 0.5f, -0.5f, kInfinity, -kInfinity, kNan,
+  std::vector<float> exponents = {0.0f, -0.0f, 1.0f, 2.0f, 3.0f, 4.0f, -1.0f, -2.0f, -3.0f, 0.5f, -0.5f, kInfinity, -kInfinity, kNan,
                                   1e9f, 0.3333f, 101.0f, -100.5f};
   for (int i = 1; i < 200; ++i) bases.push_back(static_cast<float>(i) * 0.137f);
   for (float e : exponents) {

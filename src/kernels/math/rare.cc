@@ -9,8 +9,8 @@ namespace double_math {
 
 QuarterTurns reduce_large(float x) {
   // 2/pi in words of 32 bits after the binary point, with a zero word before it.
-  constexpr std::uint32_t kTwoOverPi[] = {0,          0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
-                                          0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u};
+  constexpr std::uint32_t kTwoOverPi[] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u,
+                                          0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u};
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const int exponent = static_cast<int>(bits >> 23 & 0xff) - 150;  // |x| = mantissa 2^exponent
   const std::uint64_t mantissa = (bits & 0x7fffff) | 0x800000;
@@ -40,7 +40,8 @@ double sine(float x, unsigned quarter_turns_ahead) {
   if (!std::isfinite(x)) return kNan;
   const double_math::QuarterTurns turns = double_math::reduce(x);
   const unsigned quadrant = (turns.quadrant + quarter_turns_ahead) & 3u;
-  const double y = quadrant % 2 == 0 ? double_math::sin_small(turns.remainder) : double_math::cos_small(turns.remainder);
+  const double y =
+      quadrant % 2 == 0 ? double_math::sin_small(turns.remainder) : double_math::cos_small(turns.remainder);
   return quadrant >= 2 ? -y : y;
 }
 
@@ -89,7 +90,8 @@ double evaluate_acosh(float x) {
 }
 double evaluate_atanh(float x) {
   const double d = x;
-  if (!(std::fabs(d) < 1.0)) return std::fabs(d) == 1.0 ? std::copysign(std::numeric_limits<double>::infinity(), d) : kNan;
+  if (!(std::fabs(d) < 1.0))
+    return std::fabs(d) == 1.0 ? std::copysign(std::numeric_limits<double>::infinity(), d) : kNan;
   if (std::fabs(d) < 1e-3) {
     const double d2 = d * d;
     return d * (1.0 + d2 / 3.0 + d2 * d2 / 5.0);
@@ -105,8 +107,8 @@ void run(const float* x, float* y, std::size_t n) {
 using Function = void (*)(const float*, float*, std::size_t);
 
 // Indexed by Rare.
-constexpr Function kFunctions[] = {run<evaluate_sin>,  run<evaluate_cos>,  run<evaluate_tan>,  run<evaluate_asin>,
-                                   run<evaluate_acos>, run<evaluate_atan>, run<evaluate_sinh>, run<evaluate_cosh>,
+constexpr Function kFunctions[] = {run<evaluate_sin>,   run<evaluate_cos>,   run<evaluate_tan>,  run<evaluate_asin>,
+                                   run<evaluate_acos>,  run<evaluate_atan>,  run<evaluate_sinh>, run<evaluate_cosh>,
                                    run<evaluate_asinh>, run<evaluate_acosh>, run<evaluate_atanh>};
 
 bool is_integer(double y) { return std::fabs(y) >= 0x1p52 || double_math::round(y) == y; }
@@ -144,6 +146,14 @@ bool simple_power(float e, const float* x, float* y, std::size_t n) {
   if (e == 2.0f) return unary(Unary::kSquare, x, y, n), true;
   if (e == 1.0f) return unary(Unary::kIdentity, x, y, n), true;
   if (e == -1.0f) return unary(Unary::kReciprocal, x, y, n), true;
+  if (e == 3.0f ||
+      e == 4.0f) {  // squares of floats are exact in double, so that only the last product and the result round
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = x[i], square = value * value;
+      y[i] = static_cast<float>(square * (e == 3.0f ? value : square));
+    }
+    return true;
+  }
   if (e != 0.5f) return false;
   for (std::size_t i = 0; i < n; ++i) {
     const float root = std::sqrt(x[i]) + 0.0f;  // pow(-0, 0.5) is +0

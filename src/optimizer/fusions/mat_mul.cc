@@ -46,7 +46,7 @@ bool is_bias(const FusionContext& context, ValueId value, std::int64_t n) {
 
 /// The activation that a node is, as attribute `activation` names it; "" for none.
 std::string activation_of(const Node& node) {
-  if (node.is("Gelu")) return node.attributes.get_string("approximate", "none") == "none" ? "Gelu" : "";
+  if (node.is("Gelu")) return node.attributes.get_string("approximate", "none") == "none" ? "Gelu" : "GeluTanh";
   if (node.is("Relu") || node.is("Tanh") || node.is("Sigmoid")) return node.op_type;
   return "";
 }

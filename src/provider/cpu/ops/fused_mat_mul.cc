@@ -18,8 +18,8 @@ struct ActivationRow {
   kernels::Unary function;
 };
 constexpr ActivationRow kActivations[] = {
-    {"", kernels::Unary::kIdentity}, {"Gelu", kernels::Unary::kGeluErf},    {"Relu", kernels::Unary::kRelu},
-    {"Tanh", kernels::Unary::kTanh}, {"Sigmoid", kernels::Unary::kSigmoid},
+    {"", kernels::Unary::kIdentity},         {"Gelu", kernels::Unary::kGeluErf}, {"Relu", kernels::Unary::kRelu},
+    {"GeluTanh", kernels::Unary::kGeluTanh}, {"Tanh", kernels::Unary::kTanh},    {"Sigmoid", kernels::Unary::kSigmoid},
 };
 
 const ActivationRow* find_activation(const NodeDesc& node) {
