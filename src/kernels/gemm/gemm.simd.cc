@@ -129,6 +129,34 @@ void run_tile(const GemmTile& t) {
   write_tile<kRows, kVectors>(t, sum);
 }
 
+void run_row(const GemmTile& t, size_t panel_stride) {
+  constexpr size_t kWidth = kTileVectors * kLanes;
+  F32x16 sum[kGemmRowPanels][kTileVectors];
+#pragma GCC unroll 4
+  for (size_t p = 0; p < kGemmRowPanels; ++p) {
+    for (int v = 0; v < kTileVectors; ++v) sum[p][v] = t.load_c ? load(t.c + p * kWidth + v * kLanes) : zero();
+  }
+  const float* a = t.a;
+  const float* b = t.b;
+  for (size_t k = t.k; k != 0; --k, a += t.a_k_stride, b += t.b_stride) {
+    const F32x16 value = set1(*a);
+#pragma GCC unroll 4
+    for (size_t p = 0; p < kGemmRowPanels; ++p) {
+#pragma GCC unroll 2
+      for (int v = 0; v < kTileVectors; ++v) sum[p][v] = fma(value, load(b + p * panel_stride + v * kLanes), sum[p][v]);
+    }
+  }
+  for (size_t p = 0; p < kGemmRowPanels; ++p) {
+    GemmTile panel = t;
+    panel.c += p * kWidth;
+    if (t.bias != nullptr) panel.bias += p * kWidth;
+    if (t.residual != nullptr) panel.residual += p * kWidth;
+    F32x16 row[1][kTileVectors];
+    for (int v = 0; v < kTileVectors; ++v) row[0][v] = sum[p][v];
+    write_tile<1, kTileVectors>(panel, row);
+  }
+}
+
 float dot(const float* a, const float* b, size_t n) {
   constexpr size_t kBlock = 4096;
   float total = 0.0f;
@@ -180,6 +208,7 @@ constexpr GemmKernel make_kernel() {
   kernel.name = kName;
   kernel.max_rows = kTileRows;
   kernel.panel_vectors = kTileVectors;
+  kernel.row = run_row;
   kernel.dot = dot;
   kernel.pack_transposed = pack_transposed;
   fill<kTileRows, kTileVectors>(kernel);

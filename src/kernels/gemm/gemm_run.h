@@ -107,10 +107,38 @@ class GemmRun {
     const std::size_t end_row = std::min(m_, first_row + blocking_.rows);
     for (std::size_t k = 0; k < b_.k || k == 0; k += std::max<std::size_t>(blocking_.k, 1)) {
       const std::size_t block_k = std::min(blocking_.k, b_.k - k);
-      for (std::size_t panel = first_panel; panel < end_panel; ++panel) {
+      std::size_t panel = first_panel;
+      if (takes_row_panels()) {
+        const std::size_t full = std::min(end_panel, b_.n / panel_columns(kernel_));
+        for (; panel + kGemmRowPanels <= full; panel += kGemmRowPanels) run_row(first_row, panel, k, block_k);
+      }
+      for (; panel < end_panel; ++panel) {
         run_panel(first_row, end_row, panel, panel + 1 < panels, k, block_k, participant);
       }
     }
+  }
+
+  /// A single row and weights that the caches hold: larger ones are bound by memory, and better read panel by panel.
+  bool takes_row_panels() const {
+    constexpr std::size_t kMostFloats = std::size_t{1} << 18;
+    return m_ == 1 && b_.in_place == nullptr && b_.quantized == nullptr && b_.n * b_.k <= kMostFloats;
+  }
+
+  void run_row(std::size_t row, std::size_t panel, std::size_t k, std::size_t block_k) const {
+    const std::size_t width = panel_columns(kernel_);
+    GemmTile tile = {};
+    tile.columns = width;
+    tile.b_stride = width;
+    tile.b = b_.data + panel * width * b_.k + k * width;
+    tile.k = block_k;
+    tile.a_row_stride = a_.row_stride;
+    tile.a_k_stride = a_.k_stride;
+    tile.c_row_stride = c_row_stride_;
+    tile.load_c = k != 0;
+    tile.finish = k + block_k == b_.k;
+    set_epilogue(tile);
+    place_tile(tile, row, panel * width, k);
+    kernel_.row(tile, width * b_.k);
   }
 
   void run_panel(std::size_t first_row, std::size_t end_row, std::size_t panel, bool more, std::size_t k,

@@ -31,6 +31,11 @@ struct GemmTile {
 };
 
 using GemmTileFunction = void (*)(const GemmTile& tile);
+/// One row of A times kGemmRowPanels full panels, each `panel_stride` floats behind the one before; the tile is of the
+/// first.
+using GemmRowFunction = void (*)(const GemmTile& tile, size_t panel_stride);
+
+inline constexpr int kGemmRowPanels = 4;
 
 inline constexpr int kGemmMaxRows = 14;
 
@@ -42,6 +47,8 @@ struct GemmKernel {
   /// By rows - 1, vectors of 16 columns - 1, and how many cache lines are prefetched per k: 0, up to 1, 2. Null beyond
   /// the maxima.
   GemmTileFunction tile[kGemmMaxRows][2][3];
+  /// For one row: a panel alone would wait for each multiply-add to end before the next.
+  GemmRowFunction row;
   /// Sum of a[i] b[i] by the lane rule of reduce/reduce.h, with fused multiply-adds.
   float (*dot)(const float* a, const float* b, size_t n);
   /// A panel from columns that are contiguous along k: out[i * width + j] = b[j * n_stride + i], 0 for j >= columns.

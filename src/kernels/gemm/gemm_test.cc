@@ -87,6 +87,8 @@ void expect_bits(float want, float got, const Case& c, std::size_t i, std::size_
 const Case kCases[] = {
     {1, 1, 1},
     {1, 2, 3},
+    {1, 300, 70},
+    {1, 150, 33, true, true},
     {2, 16, 5},
     {3, 17, 64},
     {5, 31, 7},
@@ -151,6 +153,7 @@ const EpilogueCase kEpilogues[] = {
     {"bias, residual", true, false, true, false, false, 1.0f, Unary::kIdentity},
     {"bias, residual, relu", true, false, true, false, false, 1.0f, Unary::kRelu},
     {"bias, silu, residual", true, false, true, true, false, 1.0f, Unary::kSilu},
+    {"bias, relu, residual last", true, false, true, true, false, 1.0f, Unary::kRelu},
     {"bias, no activation, residual last", true, false, true, true, false, 1.0f, Unary::kIdentity},
     {"residual in place", true, false, true, false, true, 1.0f, Unary::kIdentity},
     {"activation, residual in place", false, false, true, true, true, 1.0f, Unary::kTanh},
@@ -158,7 +161,7 @@ const EpilogueCase kEpilogues[] = {
 };
 
 TEST(Gemm, EpilogueStepsRoundInOrder) {
-  for (const Case& c : {Case{3, 33, 20}, Case{31, 65, 40}, Case{5, 1, 50}, Case{40, 40, 20000}}) {
+  for (const Case& c : {Case{3, 33, 20}, Case{1, 300, 40}, Case{31, 65, 40}, Case{5, 1, 50}, Case{40, 40, 20000}}) {
     const std::vector<float> a = random_floats(c.m * c.k, 3);
     const std::vector<float> b = random_floats(c.k * c.n, 4);
     const std::vector<float> bias = random_floats(c.n, 5);

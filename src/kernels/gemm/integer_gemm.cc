@@ -20,24 +20,31 @@ std::size_t round_up(std::size_t n, std::size_t step) { return divide_up(n, step
 
 const IntegerGemmKernel& active_kernel() { return kIntegerGemmKernelVariants.get(); }
 
-std::size_t padded_k(const IntegerGemmKernel& kernel, std::size_t k) { return round_up(k, static_cast<std::size_t>(kernel.k_step)); }
-std::size_t panel_columns(const IntegerGemmKernel& kernel) { return kLanes * static_cast<std::size_t>(kernel.panel_vectors); }
+std::size_t padded_k(const IntegerGemmKernel& kernel, std::size_t k) {
+  return round_up(k, static_cast<std::size_t>(kernel.k_step));
+}
+std::size_t panel_columns(const IntegerGemmKernel& kernel) {
+  return kLanes * static_cast<std::size_t>(kernel.panel_vectors);
+}
 std::size_t sums_offset(const IntegerGemmKernel& kernel, std::size_t k, std::size_t n) {
   return round_up(padded_k(kernel, k) * round_up(n, kLanes), 64);
 }
 std::size_t a_row_bytes(const IntegerGemmKernel& kernel, std::size_t k) {
-  return round_up(padded_k(kernel, k) * static_cast<std::size_t>(kernel.a_bytes), 64) + 64;  // rows in different cache sets
+  return round_up(padded_k(kernel, k) * static_cast<std::size_t>(kernel.a_bytes), 64) +
+         64;  // rows in different cache sets
 }
 
 /// One panel as [ceil(K / step)][width][step], with the columns' sums.
-void pack_panel(const std::uint8_t* b, std::uint8_t flip, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k,
-                std::size_t columns, std::size_t width, std::size_t step, std::int8_t* out, std::int32_t* sums) {
+void pack_panel(const std::uint8_t* b, std::uint8_t flip, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride,
+                std::size_t k, std::size_t columns, std::size_t width, std::size_t step, std::int8_t* out,
+                std::int32_t* sums) {
   for (std::size_t i = 0; i < round_up(k, step); i += step) {
     for (std::size_t j = 0; j < width; ++j) {
       for (std::size_t s = 0; s < step; ++s) {
         std::int8_t value = 0;
         if (i + s < k && j < columns) {
-          const std::uint8_t byte = b[static_cast<std::ptrdiff_t>(i + s) * k_stride + static_cast<std::ptrdiff_t>(j) * n_stride];
+          const std::uint8_t byte =
+              b[static_cast<std::ptrdiff_t>(i + s) * k_stride + static_cast<std::ptrdiff_t>(j) * n_stride];
           value = static_cast<std::int8_t>(byte ^ flip);
         }
         *out++ = value;
@@ -94,8 +101,8 @@ PackedIntegerB view_packed_integer_b(const void* packed, bool is_signed, std::si
   return {bytes, reinterpret_cast<const std::int32_t*>(bytes + sums_offset(active_kernel(), k, n)), k, n, is_signed};
 }
 
-PackedIntegerB pack_integer_b(const void* b, bool is_signed, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride, std::size_t k,
-                              std::size_t n, void* out, Parallel parallel) {
+PackedIntegerB pack_integer_b(const void* b, bool is_signed, std::ptrdiff_t k_stride, std::ptrdiff_t n_stride,
+                              std::size_t k, std::size_t n, void* out, Parallel parallel) {
   const IntegerGemmKernel& kernel = active_kernel();
   auto* data = static_cast<std::int8_t*>(out);
   auto* sums = reinterpret_cast<std::int32_t*>(data + sums_offset(kernel, k, n));
@@ -106,9 +113,9 @@ PackedIntegerB pack_integer_b(const void* b, bool is_signed, std::ptrdiff_t k_st
     for (std::size_t panel = begin; panel < end; ++panel) {
       const std::size_t first = panel * width;
       const std::size_t columns = std::min(width, n - first);
-      pack_panel(static_cast<const std::uint8_t*>(b) + static_cast<std::ptrdiff_t>(first) * n_stride, is_signed ? 0 : 0x80, k_stride,
-                 n_stride, k, columns, round_up(columns, kLanes), static_cast<std::size_t>(kernel.k_step),
-                 data + first * padded_k(kernel, k), sums + first);
+      pack_panel(static_cast<const std::uint8_t*>(b) + static_cast<std::ptrdiff_t>(first) * n_stride,
+                 is_signed ? 0 : 0x80, k_stride, n_stride, k, columns, round_up(columns, kLanes),
+                 static_cast<std::size_t>(kernel.k_step), data + first * padded_k(kernel, k), sums + first);
     }
   });
   return view_packed_integer_b(out, is_signed, k, n);
@@ -136,8 +143,9 @@ void prepare(std::size_t m, const IntegerA& a, const PackedIntegerB& b, IntegerP
       const auto* row = static_cast<const std::uint8_t*>(a.data) + i * a.row_stride;
       const std::int32_t sum = kernel.prepare_row(row, b.k, flip, padded_k(kernel, b.k), prepared_a + i * row_bytes);
       p.row_zero[i] = value_of(a.zero_point, i) + (a.is_signed ? 128 : 0);
-      p.row_sum[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) -
-                                               static_cast<std::uint32_t>(b.k) * static_cast<std::uint32_t>(p.row_zero[i]));
+      p.row_sum[i] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) -
+                                    static_cast<std::uint32_t>(b.k) * static_cast<std::uint32_t>(p.row_zero[i]));
       p.row_scale[i] = value_of(epilogue.row_scale, i);
     }
   });
@@ -194,14 +202,16 @@ struct IntegerRun {
     tile.row_sum = p.row_sum + row;
     tile.row_scale = p.row_scale + row;
     tile.c = static_cast<std::byte*>(c) + (row * c_row_stride + column) * output_bytes(output);
-    tile.residual = epilogue.residual == nullptr ? nullptr : epilogue.residual + row * epilogue.residual_stride + column;
+    tile.residual =
+        epilogue.residual == nullptr ? nullptr : epilogue.residual + row * epilogue.residual_stride + column;
   }
 };
 
 }  // namespace
 
-void integer_gemm(std::size_t m, const IntegerA& a, const PackedIntegerB& b, IntegerParameter b_zero_point, IntegerOutput output,
-                  void* c, std::size_t c_row_stride, const IntegerEpilogue& epilogue, void* workspace, Parallel parallel) {
+void integer_gemm(std::size_t m, const IntegerA& a, const PackedIntegerB& b, IntegerParameter b_zero_point,
+                  IntegerOutput output, void* c, std::size_t c_row_stride, const IntegerEpilogue& epilogue,
+                  void* workspace, Parallel parallel) {
   if (m == 0 || b.n == 0) return;
   auto* memory = static_cast<std::byte*>(workspace);
   const Parameters parameters = parameters_in(memory, m, b.n);

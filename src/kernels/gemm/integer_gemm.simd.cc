@@ -4,8 +4,8 @@
 namespace sardonyx::kernels::SARDONYX_VARIANT {
 namespace {
 
-// Bytes of A (made unsigned) times bytes of B (made signed). vpmaddubsw would saturate its 16-bit sums, so without VNNI both
-// sides are widened to 16 bits and vpmaddwd adds exact pairs.
+// Bytes of A (made unsigned) times bytes of B (made signed). vpmaddubsw would saturate its 16-bit sums, so without VNNI
+// both sides are widened to 16 bits and vpmaddwd adds exact pairs.
 #if defined(__AVX512VNNI__)
 constexpr const char* kName = "avx512vnni_14x32";
 constexpr int kMaxRows = 14;
@@ -24,7 +24,9 @@ SARDONYX_INLINE Broadcast load_a(const ElementA* p) {
   __builtin_memcpy(&word, p, sizeof word);
   return {_mm512_set1_epi32(word)};
 }
-SARDONYX_INLINE I32x16 multiply_add(I32x16 sum, Broadcast a, Columns b) { return {_mm512_dpbusd_epi32(sum.v, a.v, b.v)}; }
+SARDONYX_INLINE I32x16 multiply_add(I32x16 sum, Broadcast a, Columns b) {
+  return {_mm512_dpbusd_epi32(sum.v, a.v, b.v)};
+}
 #elif defined(__AVX512F__)
 constexpr const char* kName = "avx512_12x32";
 constexpr int kMaxRows = 12;
@@ -70,7 +72,8 @@ SARDONYX_INLINE Broadcast load_a(const ElementA* p) {
   return {_mm256_set1_epi32(word)};
 }
 SARDONYX_INLINE I32x16 multiply_add(I32x16 sum, Broadcast a, Columns b) {
-  return {_mm256_add_epi32(sum.lo, _mm256_madd_epi16(a.v, b.lo)), _mm256_add_epi32(sum.hi, _mm256_madd_epi16(a.v, b.hi))};
+  return {_mm256_add_epi32(sum.lo, _mm256_madd_epi16(a.v, b.lo)),
+          _mm256_add_epi32(sum.hi, _mm256_madd_epi16(a.v, b.hi))};
 }
 #else
 constexpr const char* kName = "generic_2x16";
@@ -93,7 +96,9 @@ SARDONYX_INLINE Columns load_b(const int8_t* p) {
   return b;
 }
 SARDONYX_INLINE Broadcast load_a(const ElementA* p) { return {set1_int(p[0]), set1_int(p[1])}; }
-SARDONYX_INLINE I32x16 multiply_add(I32x16 sum, Broadcast a, Columns b) { return sum + a.even * b.even + a.odd * b.odd; }
+SARDONYX_INLINE I32x16 multiply_add(I32x16 sum, Broadcast a, Columns b) {
+  return sum + a.even * b.even + a.odd * b.odd;
+}
 #endif
 
 template <typename T>
@@ -145,13 +150,15 @@ SARDONYX_INLINE void write_float_row(const IntegerTile& t, size_t row, const F32
   for (int v = 0; v < kVectors; ++v) {
     F32x16 y = scaled[v];
     if (t.bias != nullptr) y = y + load_columns(t.bias, t.columns, v);
-    if (t.residual != nullptr && !t.residual_last) y = y + load_columns(t.residual + row * t.residual_stride, t.columns, v);
+    if (t.residual != nullptr && !t.residual_last)
+      y = y + load_columns(t.residual + row * t.residual_stride, t.columns, v);
     store(buffer + v * kLanes, y);
   }
   if (t.activation != nullptr) t.activation(buffer, buffer, kVectors * kLanes, t.alpha, t.beta);
   for (int v = 0; v < kVectors; ++v) {
     F32x16 y = load(buffer + v * kLanes);
-    if (t.residual != nullptr && t.residual_last) y = y + load_columns(t.residual + row * t.residual_stride, t.columns, v);
+    if (t.residual != nullptr && t.residual_last)
+      y = y + load_columns(t.residual + row * t.residual_stride, t.columns, v);
     store_columns(c, t.columns, v, y);
   }
 }
@@ -171,7 +178,8 @@ SARDONYX_INLINE void write_row(const IntegerTile& t, size_t row, I32x16* sum) {
   const bool is_signed = t.output == IntegerOutput::kInt8;
   uint8_t* c = static_cast<uint8_t*>(t.c) + row * t.c_row_stride;
   for (int v = 0; v < kVectors; ++v) {
-    const I32x16 bytes = round_to_byte(scaled[v], t.zero_point, is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f);
+    const I32x16 bytes =
+        round_to_byte(scaled[v], t.zero_point, is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f);
     store_bytes(c, t.columns, v, bytes);
   }
 }

@@ -1,9 +1,8 @@
 #include "kernels/gemm/integer_gemm.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <random>
 #include <vector>
 
@@ -40,13 +39,15 @@ std::int32_t expected(const Case& c, const Data& d, std::size_t i, std::size_t j
   std::int64_t sum = 0;
   for (std::size_t k = 0; k < c.k; ++k) {
     const std::uint8_t b = d.b[c.b_transposed ? j * c.k + k : k * c.n + j];
-    sum += (value(d.a[i * c.k + k], c.a_signed) - d.a_zero[i]) * static_cast<std::int64_t>(value(b, c.b_signed) - d.b_zero[j]);
+    sum += (value(d.a[i * c.k + k], c.a_signed) - d.a_zero[i]) *
+           static_cast<std::int64_t>(value(b, c.b_signed) - d.b_zero[j]);
   }
   return static_cast<std::int32_t>(sum);
 }
 
 template <typename T>
-std::vector<T> run(const Case& c, const Data& d, IntegerOutput output, const IntegerEpilogue& epilogue, Parallel parallel = {}) {
+std::vector<T> run(const Case& c, const Data& d, IntegerOutput output, const IntegerEpilogue& epilogue,
+                   Parallel parallel = {}) {
   const auto k_stride = static_cast<std::ptrdiff_t>(c.b_transposed ? 1 : c.n);
   const auto n_stride = static_cast<std::ptrdiff_t>(c.b_transposed ? c.k : 1);
   const AlignedArray<std::byte> packed = make_aligned<std::byte>(packed_integer_b_size(c.k, c.n));
@@ -59,9 +60,10 @@ std::vector<T> run(const Case& c, const Data& d, IntegerOutput output, const Int
 }
 
 const Case kCases[] = {
-    {1, 1, 1, false, true},    {2, 3, 5, false, false},    {3, 16, 4, true, true},          {6, 17, 63, true, false},
-    {7, 33, 64, false, true},  {14, 32, 768, false, true}, {15, 65, 130, true, true, true}, {31, 40, 7, false, false, true},
-    {400, 20, 9, false, true}, {5, 5, 0, false, true},     {0, 5, 3, false, true},
+    {1, 1, 1, false, true},          {2, 3, 5, false, false},         {3, 16, 4, true, true},
+    {6, 17, 63, true, false},        {7, 33, 64, false, true},        {14, 32, 768, false, true},
+    {15, 65, 130, true, true, true}, {31, 40, 7, false, false, true}, {400, 20, 9, false, true},
+    {5, 5, 0, false, true},          {0, 5, 3, false, true},
 };
 
 TEST(IntegerGemm, ExactOnEveryInstructionSet) {
@@ -74,7 +76,8 @@ TEST(IntegerGemm, ExactOnEveryInstructionSet) {
         const auto out = run<std::int32_t>(c, d, IntegerOutput::kInt32, {}, parallel);
         for (std::size_t i = 0; i < c.m; ++i) {
           for (std::size_t j = 0; j < c.n; ++j) {
-            ASSERT_EQ(out[i * (c.n + 2) + j], expected(c, d, i, j)) << c.m << "x" << c.n << "x" << c.k << " on " << name(isa);
+            ASSERT_EQ(out[i * (c.n + 2) + j], expected(c, d, i, j))
+                << c.m << "x" << c.n << "x" << c.k << " on " << name(isa);
           }
           ASSERT_EQ(out[i * (c.n + 2) + c.n], 77);
         }
@@ -120,7 +123,8 @@ TEST(IntegerGemm, FloatEpilogueRoundsInOrder) {
       const auto out = run<float>(c, d, IntegerOutput::kFloat, e);
       for (std::size_t i = 0; i < c.m; ++i) {
         for (std::size_t j = 0; j < c.n; ++j) {
-          float want = static_cast<float>(expected(c, d, i, j) + d.bias[j]) * (row_scale[i] * column_scale[j]) + bias[j];
+          float want =
+              static_cast<float>(expected(c, d, i, j) + d.bias[j]) * (row_scale[i] * column_scale[j]) + bias[j];
           if (!last) want += residual[i * (c.n + 2) + j];
           unary(Unary::kGeluErf, &want, &want, 1);
           if (last) want += residual[i * (c.n + 2) + j];
@@ -145,7 +149,8 @@ TEST(IntegerGemm, RequantisedOutputSaturatesAndRoundsToEven) {
       const auto out = run<std::uint8_t>(c, d, output, e);
       for (std::size_t i = 0; i < c.m; ++i) {
         for (std::size_t j = 0; j < c.n; ++j) {
-          const double rounded = std::nearbyint(static_cast<double>(expected(c, d, i, j) + d.bias[j]) * scale) + e.zero_point;
+          const double rounded =
+              std::nearbyint(static_cast<double>(expected(c, d, i, j) + d.bias[j]) * scale) + e.zero_point;
           const bool is_signed = output == IntegerOutput::kInt8;
           const double want = std::clamp(rounded, is_signed ? -128.0 : 0.0, is_signed ? 127.0 : 255.0);
           ASSERT_EQ(value(out[i * (c.n + 2) + j], is_signed), want) << name(isa);
