@@ -321,9 +321,7 @@ class TrieBuilder {
 
 Trie::Trie() : Trie(std::span<const Entry>()) {}
 
-Trie::Trie(std::span<const Entry> entries, std::string_view start) {
-  TrieBuilder(*this, entries, start).build();
-}
+Trie::Trie(std::span<const Entry> entries, std::string_view start) { TrieBuilder(*this, entries, start).build(); }
 
 std::uint32_t Trie::node_at(std::string_view start) const {
   std::uint32_t node = kRoot;

@@ -1,5 +1,4 @@
 #include <benchmark/benchmark.h>
-
 #include <vector>
 
 #include "base/aligned.h"
@@ -29,8 +28,14 @@ void self_attention(benchmark::State& state) {
   state.counters["GFLOP/s"] = benchmark::Counter(work, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-BENCHMARK(self_attention)->ArgNames({"queries", "keys"})
-    ->Args({10, 10})->Args({30, 30})->Args({128, 128})->Args({512, 512})->Args({1, 128})->Args({1, 512});
+BENCHMARK(self_attention)
+    ->ArgNames({"queries", "keys"})
+    ->Args({10, 10})
+    ->Args({30, 30})
+    ->Args({128, 128})
+    ->Args({512, 512})
+    ->Args({1, 128})
+    ->Args({1, 512});
 
 }  // namespace
 }  // namespace sardonyx::kernels

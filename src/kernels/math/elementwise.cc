@@ -14,7 +14,9 @@ constexpr std::size_t kChunk = 16384;  // elements per task
 
 }  // namespace
 
-UnaryFunction unary_function(Unary operation) { return kElementwiseTableVariants.get().unary[static_cast<int>(operation)]; }
+UnaryFunction unary_function(Unary operation) {
+  return kElementwiseTableVariants.get().unary[static_cast<int>(operation)];
+}
 
 Activation activation_of(Unary operation, float alpha, float beta) {
   switch (operation) {
@@ -33,7 +35,8 @@ void unary(Unary operation, const float* x, float* y, std::size_t n, UnaryParame
   });
 }
 
-void binary(Binary operation, Operands operands, const float* a, const float* b, float* y, std::size_t n, Parallel parallel) {
+void binary(Binary operation, Operands operands, const float* a, const float* b, float* y, std::size_t n,
+            Parallel parallel) {
   const auto& table = kElementwiseTableVariants.get();
   const BinaryFunction function = table.binary[static_cast<int>(operation)][static_cast<int>(operands)];
   if (n <= kChunk) return function(a, b, y, n);

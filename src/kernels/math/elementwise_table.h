@@ -5,31 +5,31 @@
 
 namespace sardonyx::kernels {
 
-/// Functions of one float. alpha and beta are those of the ONNX operator of that name where it has them; where it names them
-/// otherwise, the comment says which they are.
+/// Functions of one float. alpha and beta are those of the ONNX operator of that name where it has them; where it names
+/// them otherwise, the comment says which they are.
 enum class Unary : uint8_t {
   kIdentity,
   kAbs,
   kNeg,
-  kSign,        ///< -1, 0 or 1; NaN stays
+  kSign,  ///< -1, 0 or 1; NaN stays
   kFloor,
   kCeil,
-  kRound,       ///< halves to even
+  kRound,  ///< halves to even
   kSqrt,
   kReciprocal,
   kSquare,
   kExp,
-  kExpm1,       ///< e^x - 1
+  kExpm1,  ///< e^x - 1
   kLog,
-  kLog1p,       ///< ln(1 + x)
+  kLog1p,  ///< ln(1 + x)
   kTanh,
   kErf,
   kSigmoid,
-  kSilu,        ///< x sigmoid(x)
-  kSwish,       ///< x sigmoid(alpha x)
+  kSilu,   ///< x sigmoid(x)
+  kSwish,  ///< x sigmoid(alpha x)
   kGeluErf,
   kGeluTanh,
-  kQuickGelu,   ///< x sigmoid(alpha x), alpha usually 1.702: kSwish by another name
+  kQuickGelu,  ///< x sigmoid(alpha x), alpha usually 1.702: kSwish by another name
   kSoftplus,
   kSoftsign,
   kMish,
@@ -37,14 +37,14 @@ enum class Unary : uint8_t {
   kLeakyRelu,
   kThresholdedRelu,
   kElu,
-  kSelu,        ///< alpha, beta = gamma
+  kSelu,  ///< alpha, beta = gamma
   kCelu,
   kHardSigmoid,
   kHardSwish,
-  kClip,        ///< max(alpha, min(beta, x)); NaN stays
-  kShrink,      ///< alpha = lambd, beta = bias
-  kScale,       ///< alpha x
-  kAffine,      ///< alpha x + beta, two roundings
+  kClip,    ///< max(alpha, min(beta, x)); NaN stays
+  kShrink,  ///< alpha = lambd, beta = bias
+  kScale,   ///< alpha x
+  kAffine,  ///< alpha x + beta, two roundings
   kCount,
 };
 
@@ -54,9 +54,9 @@ enum class Binary : uint8_t {
   kSub,
   kMul,
   kDiv,
-  kMin,    ///< NaN where either is NaN, as ONNX's Min
+  kMin,  ///< NaN where either is NaN, as ONNX's Min
   kMax,
-  kPrelu,  ///< a where a >= 0, else a b
+  kPrelu,              ///< a where a >= 0, else a b
   kSquaredDifference,  ///< (a - b)^2
   kCount,
 };

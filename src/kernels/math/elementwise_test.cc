@@ -1,10 +1,9 @@
 #include "kernels/math/elementwise.h"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <gtest/gtest.h>
 #include <limits>
 #include <vector>
 
@@ -23,8 +22,9 @@ const std::vector<float>& all_kinds_of_floats() {
     for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 6151) {
       list.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     }
-    for (float x : {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, kInfinity, -kInfinity, kNan, 1e-45f, -1e-45f, 3.4e38f, 88.72283f, -103.9f,
-                    -103.98f, -104.0f, -104.1f, 88.73f, 0.65f, 3.92f, 2.5f, -2.5f, 0.49999997f, 8388607.5f}) {
+    for (float x : {0.0f,   -0.0f,   1.0f,    -1.0f,     0.5f,    kInfinity,   -kInfinity, kNan,
+                    1e-45f, -1e-45f, 3.4e38f, 88.72283f, -103.9f, -103.98f,    -104.0f,    -104.1f,
+                    88.73f, 0.65f,   3.92f,   2.5f,      -2.5f,   0.49999997f, 8388607.5f}) {
       list.push_back(x);
     }
     return list;
@@ -65,7 +65,9 @@ const UnaryCase kUnaryCases[] = {
     {Unary::kIdentity, "identity", [](double x) { return x; }, 0, 0},
     {Unary::kAbs, "abs", [](double x) { return std::fabs(x); }, 0, 0},
     {Unary::kNeg, "neg", [](double x) { return -x; }, 0, 0},
-    {Unary::kSign, "sign", [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }, 0, 0},
+    {Unary::kSign, "sign", [](double x) { return x > 0   ? 1.0
+                                                 : x < 0 ? -1.0
+                                                         : x; }, 0, 0},
     {Unary::kFloor, "floor", [](double x) { return std::floor(x); }, 0, 0},
     {Unary::kCeil, "ceil", [](double x) { return std::ceil(x); }, 0, 0},
     {Unary::kRound, "round", [](double x) { return std::nearbyint(x); }, 0, 0},
@@ -82,18 +84,41 @@ const UnaryCase kUnaryCases[] = {
     {Unary::kSilu, "silu", [](double x) { return x * sigmoid_of(x); }, 3, 1e-43},
     {Unary::kSwish, "swish", [](double x) { return x * sigmoid_of(0.5 * x); }, 3, 1e-42, {0.5f, 0}},
     {Unary::kSoftplus, "softplus", softplus_of, 3, 0},
-    {Unary::kSoftsign, "softsign", [](double x) { return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::fabs(x)); }, 1.5, 0},
+    {Unary::kSoftsign, "softsign",
+     [](double x) { return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::fabs(x)); }, 1.5, 0},
     {Unary::kMish, "mish", [](double x) { return x * std::tanh(softplus_of(x)); }, 6, 1e-43},
     {Unary::kRelu, "relu", [](double x) { return x < 0 ? 0 : x; }, 0, 0},
     {Unary::kLeakyRelu, "leaky_relu", [](double x) { return x < 0 ? x * 0.25 : x; }, 0.5, 0, {0.25f, 0}},
-    {Unary::kThresholdedRelu, "thresholded_relu", [](double x) { return x > 2 ? x : std::isnan(x) ? x : 0; }, 0, 0, {2.0f, 0}},
+    {Unary::kThresholdedRelu,
+     "thresholded_relu",
+     [](double x) { return x > 2           ? x
+                           : std::isnan(x) ? x
+                                           : 0; },
+     0,
+     0,
+     {2.0f, 0}},
     {Unary::kElu, "elu", [](double x) { return x < 0 ? 2 * std::expm1(x) : x; }, 2, 0, {2.0f, 0}},
     {Unary::kSelu, "selu", [](double x) { return x < 0 ? 3 * std::expm1(x) : 1.5 * x; }, 3, 0, {2.0f, 1.5f}},
     {Unary::kCelu, "celu", [](double x) { return x < 0 ? 2 * std::expm1(x / 2) : x; }, 2, 0, {2.0f, 0}},
-    {Unary::kHardSigmoid, "hard_sigmoid", [](double x) { return std::isnan(x) ? x : std::max(0.0, std::min(1.0, x * 0.25 + 0.5)); },
-     1, 1e-7, {0.25f, 0.5f}},
-    {Unary::kClip, "clip", [](double x) { return std::isnan(x) ? x : std::max(-1.5, std::min(2.0, x)); }, 0, 0, {-1.5f, 2.0f}},
-    {Unary::kShrink, "shrink", [](double x) { return x < -0.5 ? x + 0.25 : x > 0.5 ? x - 0.25 : std::isnan(x) ? x : 0; }, 0.5, 0,
+    {Unary::kHardSigmoid,
+     "hard_sigmoid",
+     [](double x) { return std::isnan(x) ? x : std::max(0.0, std::min(1.0, x * 0.25 + 0.5)); },
+     1,
+     1e-7,
+     {0.25f, 0.5f}},
+    {Unary::kClip,
+     "clip",
+     [](double x) { return std::isnan(x) ? x : std::max(-1.5, std::min(2.0, x)); },
+     0,
+     0,
+     {-1.5f, 2.0f}},
+    {Unary::kShrink,
+     "shrink",
+     [](double x) {
+       return x < -0.5 ? x + 0.25 : x > 0.5 ? x - 0.25 : std::isnan(x) ? x : 0;
+     },
+     0.5,
+     0,
      {0.5f, 0.25f}},
     {Unary::kScale, "scale", [](double x) { return x * 3; }, 0.5, 0, {3.0f, 0}},
 };
@@ -147,7 +172,8 @@ TEST(Elementwise, EveryUnaryHasTheSameBitsOnEveryInstructionSet) {
       for (std::size_t i = 0; i < x.size(); ++i) {
         if (std::isnan(want[i]) && std::isnan(got[i])) continue;  // payloads are exempt
         ASSERT_EQ(std::bit_cast<std::uint32_t>(want[i]), std::bit_cast<std::uint32_t>(got[i]))
-            << "operation " << operation << " at " << x[i] << " on " << name(isa) << ": " << want[i] << " and " << got[i];
+            << "operation " << operation << " at " << x[i] << " on " << name(isa) << ": " << want[i] << " and "
+            << got[i];
       }
     }
   }
@@ -261,9 +287,10 @@ TEST(Elementwise, RareFunctionsRoundOnce) {
 }
 
 TEST(Elementwise, PowerFollowsC) {
-  std::vector<float> bases = {0.0f, -0.0f, 1.0f, -1.0f, kInfinity, -kInfinity, kNan, 2.0f, -2.0f, 0.5f, 1e-40f, 1e30f, -8.0f, 3.7f};
-  std::vector<float> exponents = {0.0f, -0.0f, 1.0f, 2.0f, 3.0f, 4.0f, -1.0f, -2.0f, -3.0f, 0.5f, -0.5f, kInfinity, -kInfinity, kNan,
-                                  1e9f, 0.3333f, 101.0f, -100.5f};
+  std::vector<float> bases = {0.0f, -0.0f, 1.0f, -1.0f,  kInfinity, -kInfinity, kNan,
+                              2.0f, -2.0f, 0.5f, 1e-40f, 1e30f,     -8.0f,      3.7f};
+  std::vector<float> exponents = {0.0f, -0.0f, 1.0f,      2.0f,       3.0f, 4.0f, -1.0f,   -2.0f,  -3.0f,
+                                  0.5f, -0.5f, kInfinity, -kInfinity, kNan, 1e9f, 0.3333f, 101.0f, -100.5f};
   for (int i = 1; i < 200; ++i) bases.push_back(static_cast<float>(i) * 0.137f);
   for (float e : exponents) {
     std::vector<float> y(bases.size());

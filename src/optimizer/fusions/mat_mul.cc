@@ -11,7 +11,9 @@ using graph::ValueType;
 // Inputs of ai.sardonyx.FusedMatMul.
 enum Input : std::size_t { kX, kWeights, kScale, kZeroPoint, kBias, kResidual, kInputCount };
 
-bool is_float_matrix(const Tensor* tensor) { return tensor && tensor->type() == ElementType::kFloat32 && tensor->shape().rank() == 2; }
+bool is_float_matrix(const Tensor* tensor) {
+  return tensor && tensor->type() == ElementType::kFloat32 && tensor->shape().rank() == 2;
+}
 
 /// Weights that are a constant matrix, or one dequantised per tensor or per column.
 bool take_weights(const FusionContext& context, ValueId weights, FusionMatch& match) {
@@ -21,14 +23,16 @@ bool take_weights(const FusionContext& context, ValueId weights, FusionMatch& ma
     return true;
   }
   const Node* dequantize = context.made_by(weights, "DequantizeLinear");
-  if (!dequantize || !context.only_reader(weights) || dequantize->attributes.get_int("block_size", 0) != 0) return false;
+  if (!dequantize || !context.only_reader(weights) || dequantize->attributes.get_int("block_size", 0) != 0)
+    return false;
   const Tensor* stored = context.constant(dequantize->inputs[0]);
   const Tensor* scale = context.constant(dequantize->inputs[1]);
   if (!stored || stored->shape().rank() != 2 || !scale || scale->type() != ElementType::kFloat32) return false;
   if (stored->type() != ElementType::kInt8 && stored->type() != ElementType::kUInt8) return false;
   if (dequantize->has_input(2) && !context.constant(dequantize->inputs[2])) return false;
   const std::int64_t axis = dequantize->attributes.get_int("axis", 1);
-  const bool per_column = scale->shape().rank() == 1 && (axis == 1 || axis == -1) && scale->num_elements() == stored->shape()[1];
+  const bool per_column =
+      scale->shape().rank() == 1 && (axis == 1 || axis == -1) && scale->num_elements() == stored->shape()[1];
   if (!per_column && scale->shape().rank() != 0) return false;
   inputs[kWeights] = dequantize->inputs[0];
   inputs[kScale] = dequantize->inputs[1];
@@ -40,7 +44,8 @@ bool take_weights(const FusionContext& context, ValueId weights, FusionMatch& ma
 /// A constant row of n floats: what a bias is.
 bool is_bias(const FusionContext& context, ValueId value, std::int64_t n) {
   const Tensor* tensor = context.constant(value);
-  if (!tensor || tensor->type() != ElementType::kFloat32 || tensor->num_elements() != n || tensor->shape().rank() == 0) return false;
+  if (!tensor || tensor->type() != ElementType::kFloat32 || tensor->num_elements() != n || tensor->shape().rank() == 0)
+    return false;
   return tensor->shape()[tensor->shape().rank() - 1] == n;
 }
 
@@ -53,7 +58,8 @@ std::string activation_of(const Node& node) {
 
 }  // namespace
 
-// Anchored at MatMul, and extended forwards as long as each result has one reader: bias, then either an activation or a residual.
+// Anchored at MatMul, and extended forwards as long as each result has one reader: bias, then either an activation or a
+// residual.
 std::optional<FusionMatch> match_mat_mul(const FusionContext& context, const Node& product) {
   if (!product.is("MatMul") || context.type(product.inputs[0]).element != ElementType::kFloat32) return std::nullopt;
   const ValueType& x = context.type(product.inputs[0]);
@@ -72,7 +78,8 @@ std::optional<FusionMatch> match_mat_mul(const FusionContext& context, const Nod
   const auto next = [&]() -> const Node* {
     const Node* reader = context.only_reader(match.fused.outputs[0]);
     // What follows must neither broadcast the product to a larger shape nor read it twice.
-    if (!reader || reader->outputs.size() != 1 || !graph::same_type(context.type(reader->outputs[0]), result)) return nullptr;
+    if (!reader || reader->outputs.size() != 1 || !graph::same_type(context.type(reader->outputs[0]), result))
+      return nullptr;
     return reader->inputs.size() == 2 && reader->inputs[0] == reader->inputs[1] ? nullptr : reader;
   };
   const auto take = [&](const Node& node) {

@@ -90,7 +90,8 @@ void PrecompiledNormalizer::normalize(AlignedText& aligned) const {
   }
   if (!modified) return;
   Rewriter rewriter(aligned);
-  for (const Step& step : out) step.is_run() ? rewriter.put_ascii(step.begin, step.end) : rewriter.change(step.c, step.change);
+  for (const Step& step : out)
+    step.is_run() ? rewriter.put_ascii(step.begin, step.end) : rewriter.change(step.c, step.change);
   rewriter.finish(aligned);
 }
 

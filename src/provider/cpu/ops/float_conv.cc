@@ -74,11 +74,15 @@ std::optional<FusedActivation> fused_activation(const NodeDesc& node) {
     std::size_t params;
   };
   static constexpr Row kRows[] = {
-      {"", kernels::Unary::kIdentity, 0},           {"Relu", kernels::Unary::kRelu, 0},
+      {"", kernels::Unary::kIdentity, 0},
+      {"Relu", kernels::Unary::kRelu, 0},
       {"Swish", kernels::Unary::kSilu, 0},
-      {"HardSwish", kernels::Unary::kHardSwish, 0}, {"Tanh", kernels::Unary::kTanh, 0},
-      {"Sigmoid", kernels::Unary::kSigmoid, 0},     {"LeakyRelu", kernels::Unary::kLeakyRelu, 1},
-      {"Clip", kernels::Unary::kClip, 2},           {"HardSigmoid", kernels::Unary::kHardSigmoid, 2},
+      {"HardSwish", kernels::Unary::kHardSwish, 0},
+      {"Tanh", kernels::Unary::kTanh, 0},
+      {"Sigmoid", kernels::Unary::kSigmoid, 0},
+      {"LeakyRelu", kernels::Unary::kLeakyRelu, 1},
+      {"Clip", kernels::Unary::kClip, 2},
+      {"HardSigmoid", kernels::Unary::kHardSigmoid, 2},
   };
   const std::string name = node.attributes->get_string("activation", "");
   const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
