@@ -22,6 +22,8 @@ std::span<const Pass> basic_passes() {
       {"conv-affine-folding", "folds products and sums with a constant per channel into the convolution before them",
        fold_conv_affine},
       {"transpose-pushing", "moves Transposes past elementwise nodes, to where two of them cancel", push_transposes},
+      {"cast-dequantizing", "makes a product of cast integer weights and their scales DequantizeLinear",
+       cast_to_dequantize},
       {"dequantized-gather", "gathers rows of an integer table before dequantising them, not the other way round",
        gather_before_dequantizing},
   };

@@ -17,6 +17,7 @@ bool simplify_shape_arithmetic(PassContext& context, graph::Graph& graph);    //
 bool fold_batch_norm(PassContext& context, graph::Graph& graph);              // conv_affine.cc
 bool fold_conv_affine(PassContext& context, graph::Graph& graph);             // conv_affine.cc
 bool push_transposes(PassContext& context, graph::Graph& graph);              // transpose_pushing.cc
+bool cast_to_dequantize(PassContext& context, graph::Graph& graph);           // cast_dequantize.cc
 bool gather_before_dequantizing(PassContext& context, graph::Graph& graph);   // dequantized_gather.cc
 
 }  // namespace sardonyx::optimizer
