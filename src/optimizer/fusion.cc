@@ -75,6 +75,12 @@ const Node* FusionContext::made_by(graph::ValueId value, std::string_view op) co
   return node && node->is(op) ? node : nullptr;
 }
 
+graph::ValueId FusionContext::multiplied_by(const Node& node, double constant) const {
+  if (!node.is("Mul")) return graph::kNoValue;
+  if (is_scalar(node.inputs[1], constant)) return node.inputs[0];
+  return is_scalar(node.inputs[0], constant) ? node.inputs[1] : graph::kNoValue;
+}
+
 const Node* FusionContext::only_reader(graph::ValueId value) const {
   if (static_cast<std::size_t>(value) >= uses_.size()) return nullptr;
   const auto& readers = uses_[static_cast<std::size_t>(value)];

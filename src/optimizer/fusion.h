@@ -35,6 +35,8 @@ class FusionContext {
   const graph::Node* only_reader(graph::ValueId value) const;
   /// Whether the value is a float constant of one element, within 1e-4 of `expected` relatively.
   bool is_scalar(graph::ValueId value, double expected) const;
+  /// What the node multiplies by that constant (see is_scalar); kNoValue where it does not.
+  graph::ValueId multiplied_by(const graph::Node& node, double constant) const;
   /// The other operand of a binary node.
   static graph::ValueId other(const graph::Node& node, graph::ValueId one) {
     return node.inputs[0] == one ? node.inputs[1] : node.inputs[0];

@@ -12,8 +12,8 @@ SARDONYX_VARIANTS(DirectConvTable, kDirectConvTable);
 
 namespace {
 
-constexpr std::size_t kBandFloats = std::size_t{96}
-                                    << 10;  ///< of a copied band, about: it shares the L2 cache with the weights
+/// Of a copied band, about: it shares the second-level cache with the weights.
+constexpr std::size_t kBandFloats = std::size_t{96} << 10;
 
 /// Bands of output rows, and the copy of the input that one of them sees. Of a flat convolution a band is a piece of
 /// the one long row.

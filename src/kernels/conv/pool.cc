@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/conv/conv_paths.h"
 #include "kernels/conv/pool_table.h"
 #include "kernels/simd/dispatch.h"
 
@@ -58,10 +59,6 @@ void for_rows(const PoolShape& s, Parallel parallel, Body body) {
   });
 }
 
-}  // namespace
-
-namespace {
-
 /// Of wide planes and windows, without a workspace.
 void max_pool_by_taps(const PoolShape& s, const float* x, float* y, Parallel parallel) {
   for_rows(s, parallel, [&](std::size_t plane, std::size_t oy) {
@@ -79,12 +76,12 @@ void max_pool_by_taps(const PoolShape& s, const float* x, float* y, Parallel par
 }  // namespace
 
 void max_pool(const PoolShape& s, const float* x, float* y, Parallel parallel) {
-  constexpr std::size_t kLanes = 16, kMostFloats = 8192, kMostColumns = 32;
+  constexpr std::size_t kMostFloats = 8192, kMostColumns = 32;
   // Windows may reach beyond the input on the right, where the borders are.
   const std::size_t reach = (s.kernel_width - 1) * s.dilation_x / s.stride_x + 1;
   const std::size_t widest = std::max(s.out_width, (s.in_width + s.pad_left) / s.stride_x + 1);
-  const std::size_t phase_width = (widest + reach + 2 * kLanes) / kLanes * kLanes;
-  const std::size_t tall = (s.in_width + kLanes - 1) / kLanes * kLanes;
+  const std::size_t phase_width = round_up(widest + reach + kConvLanes + 1, kConvLanes);
+  const std::size_t tall = round_up(s.in_width, kConvLanes);
   if (tall + s.stride_x * phase_width > kMostFloats || s.kernel_width > kMostColumns)
     return max_pool_by_taps(s, x, y, parallel);
   std::size_t tap_offset[kMostColumns];

@@ -126,17 +126,10 @@ class GemmRun {
 
   void run_row(std::size_t row, std::size_t panel, std::size_t k, std::size_t block_k) const {
     const std::size_t width = panel_columns(kernel_);
-    GemmTile tile = {};
+    GemmTile tile = tile_of_block(k, block_k);
     tile.columns = width;
     tile.b_stride = width;
     tile.b = b_.data + panel * width * b_.k + k * width;
-    tile.k = block_k;
-    tile.a_row_stride = a_.row_stride;
-    tile.a_k_stride = a_.k_stride;
-    tile.c_row_stride = c_row_stride_;
-    tile.load_c = k != 0;
-    tile.finish = k + block_k == b_.k;
-    set_epilogue(tile);
     place_tile(tile, row, panel * width, k);
     kernel_.row(tile, width * b_.k);
   }
@@ -146,7 +139,7 @@ class GemmRun {
     const std::size_t width = panel_columns(kernel_);
     const std::size_t column = panel * width;
     const std::size_t vectors = vectors_of_panel(kernel_, b_.n, panel);
-    GemmTile tile = {};
+    GemmTile tile = tile_of_block(k, block_k);
     tile.columns = std::min(width, b_.n - column);
     tile.b_stride = vectors * kLanes;
     tile.b = b_.data + column * b_.k + k * tile.b_stride;
@@ -164,13 +157,6 @@ class GemmRun {
       next_bytes = next_width;
       next_panel = reinterpret_cast<const char*>(b_.quantized->data + (column + width) * b_.k);
     }
-    tile.k = block_k;
-    tile.a_row_stride = a_.row_stride;
-    tile.a_k_stride = a_.k_stride;
-    tile.c_row_stride = c_row_stride_;
-    tile.load_c = k != 0;
-    tile.finish = k + block_k == b_.k;
-    set_epilogue(tile);
     const std::size_t rows = end_row - first_row;
     const std::size_t tiles = divide_up(rows, static_cast<std::size_t>(kernel_.max_rows));
     // Every tile fetches its part of the next panel, so that reading memory takes as long as the arithmetic. A panel of
@@ -199,11 +185,20 @@ class GemmRun {
     return out;
   }
 
-  void set_epilogue(GemmTile& tile) const {
+  /// What all tiles of a block of K have in common.
+  GemmTile tile_of_block(std::size_t k, std::size_t block_k) const {
+    GemmTile tile = {};
+    tile.k = block_k;
+    tile.a_row_stride = a_.row_stride;
+    tile.a_k_stride = a_.k_stride;
+    tile.c_row_stride = c_row_stride_;
+    tile.load_c = k != 0;
+    tile.finish = k + block_k == b_.k;
     tile.scale = epilogue_.scale;
     tile.residual_stride = epilogue_.residual_stride;
     tile.residual_last = epilogue_.residual_after_activation;
     tile.activation = activation_;
+    return tile;
   }
 
   void place_tile(GemmTile& tile, std::size_t row, std::size_t column, std::size_t k) const {

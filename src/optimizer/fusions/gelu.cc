@@ -11,10 +11,7 @@ using graph::ValueId;
 /// The x of x / √2 or x · (1/√2); kNoValue when the node is neither.
 ValueId scaled_by_root_half(const FusionContext& context, const Node& node) {
   if (node.is("Div") && context.is_scalar(node.inputs[1], std::sqrt(2.0))) return node.inputs[0];
-  if (!node.is("Mul")) return graph::kNoValue;
-  if (context.is_scalar(node.inputs[1], std::sqrt(0.5))) return node.inputs[0];
-  if (context.is_scalar(node.inputs[0], std::sqrt(0.5))) return node.inputs[1];
-  return graph::kNoValue;
+  return context.multiplied_by(node, std::sqrt(0.5));
 }
 
 /// The constant operand is the other one: the value of node · ½ or ½ · node.
@@ -62,13 +59,6 @@ const Node* one_more(const FusionContext& context, ValueId value) {
   return fits ? add : nullptr;
 }
 
-/// Of a Mul by the constant: the other operand; kNoValue when the node is none.
-ValueId multiplied(const FusionContext& context, const Node* node, double constant) {
-  if (!node || !node->is("Mul")) return graph::kNoValue;
-  if (context.is_scalar(node->inputs[1], constant)) return node->inputs[0];
-  return context.is_scalar(node->inputs[0], constant) ? node->inputs[1] : graph::kNoValue;
-}
-
 /// The node that makes the value, where nobody else reads it.
 const Node* only_source(const FusionContext& context, ValueId value) {
   return value != graph::kNoValue && context.only_reader(value) ? context.graph().producer(value) : nullptr;
@@ -106,11 +96,13 @@ std::optional<FusionMatch> match_gelu(const FusionContext& context, const Node& 
 std::optional<FusionMatch> match_tanh_gelu(const FusionContext& context, const Node& tanh) {
   if (!tanh.is("Tanh")) return std::nullopt;
   const Node* scaled = only_source(context, tanh.inputs[0]);
-  const Node* sum = only_source(context, multiplied(context, scaled, std::sqrt(2.0 / 3.14159265358979323846)));
+  if (!scaled) return std::nullopt;
+  const Node* sum = only_source(context, context.multiplied_by(*scaled, std::sqrt(2.0 / 3.14159265358979323846)));
   if (!sum || !sum->is("Add")) return std::nullopt;
   for (const std::size_t side : {1, 0}) {
     const Node* cubic = only_source(context, sum->inputs[side]);
-    const Node* cube = only_source(context, multiplied(context, cubic, 0.044715));
+    if (!cubic) continue;
+    const Node* cube = only_source(context, context.multiplied_by(*cubic, 0.044715));
     const ValueId x = sum->inputs[1 - side];
     FusionMatch match;
     match.nodes = {tanh.id, scaled->id, sum->id};

@@ -12,10 +12,7 @@ using graph::ValueId;
 /// The value that the node divides by six; kNoValue when it does not.
 ValueId divided_by_six(const FusionContext& context, const Node& node) {
   if (node.is("Div") && context.is_scalar(node.inputs[1], 6.0)) return node.inputs[0];
-  if (!node.is("Mul")) return graph::kNoValue;
-  if (context.is_scalar(node.inputs[1], 1.0 / 6.0)) return node.inputs[0];
-  if (context.is_scalar(node.inputs[0], 1.0 / 6.0)) return node.inputs[1];
-  return graph::kNoValue;
+  return context.multiplied_by(node, 1.0 / 6.0);
 }
 
 bool multiplies(const Node& node, ValueId a, ValueId b) {
