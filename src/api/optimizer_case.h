@@ -104,6 +104,17 @@ inline void expect_near(const std::vector<float>& expected, const std::vector<fl
   }
 }
 
+/// How GPT-2 spells the tanh form of GELU: y of x.
+inline std::vector<std::string> tanh_gelu_nodes(const std::string& x = "x") {
+  return {node("Pow", {x, "three"}, {"p"}),  node("Mul", {"p", "c"}, {"q"}), node("Add", {x, "q"}, {"r"}),
+          node("Mul", {"r", "root"}, {"s"}), node("Tanh", {"s"}, {"t"}),     node("Add", {"t", "one"}, {"u"}),
+          node("Mul", {x, "half"}, {"h"}),   node("Mul", {"h", "u"}, {"y"})};
+}
+inline std::vector<std::string> tanh_gelu_constants(float power = 3, float factor = 0.044715F) {
+  return {float_tensor("three", {}, {power}), float_tensor("c", {}, {factor}),
+          float_tensor("root", {}, {0.7978845608F}), float_tensor("one", {}, {1}), float_tensor("half", {}, {0.5F})};
+}
+
 /// How an export spells attention over q, k and v of [batch, rows, 2 heads · 4], or of [batch, 2 heads, rows, 4] where
 /// `split`.
 struct Attention {
